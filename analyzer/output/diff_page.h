@@ -1,5 +1,5 @@
-// A comparison as one HTML file that needs nothing else: the totals, the rows that changed most, and the flame graph of the
-// difference where there is one.
+// A comparison of two sides as one self-contained HTML file: the totals, the rows that changed most, and the flame
+// graph of the difference if there are stacks.
 #pragma once
 
 #include "analyzer/base/sink.h"
@@ -8,7 +8,7 @@
 
 namespace prof::analyzer {
 
-// `flame`: both sides' GPU time by call stack, compared; null: there are no stacks.
+// `flame`: GPU time of both sides by call stack, compared; null if there are no stacks.
 void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm names, const CallTree* flame, Sink& sink);
 
 }  // namespace prof::analyzer

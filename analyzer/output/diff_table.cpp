@@ -55,10 +55,10 @@ class DiffCells {
   }
 
  private:
-  bool whole_;  // with one run a side everything is whole
+  bool whole_;  // with one run per side, times and counts are integers
 };
 
-// A column of the catalogue for one side: "old.plog Count", count_before.
+// Adds a column of the catalogue for one side: "old.plog Count", count_before.
 void add_side_column(Table& table, ColumnId column, const std::string& label, std::string_view side, CellType type) {
   const ColumnInfo& info = column_info(column);
   table.add_named_column(column, fmt::format("{} {}", label, info.title()), fmt::format("{}_{}", info.key, side), type,

@@ -1,5 +1,5 @@
-// What `prof diff` prints: the rows of a RunDiff as a table of differences, or side by side as torch.compile's profile analysis
-// shows two traces.
+// The output of `prof diff`: the rows of a RunDiff as a table of differences, or side by side as torch.compile's
+// profile analysis shows two traces.
 #pragma once
 
 #include "analyzer/analysis/diff/run_diff.h"
@@ -17,10 +17,11 @@ struct DiffLabels {
 Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names);
 Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm names);
 
-// Lines of the totals that add up: operations less their overlap is busy, and idle is wall.
+// The lines of the totals. They add up: operations minus their overlap is busy time, and busy plus idle time is wall
+// time.
 std::vector<std::string> diff_totals(const RunDiff& diff, const DiffLabels& labels);
 
-// A kernel's name in that form; of a replaced kernel both.
+// The name of a kernel in that form. For a replaced kernel, both names.
 std::string diff_name(const std::string& name, NameForm form);
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// The forms in which prof writes an answer beside tables: a row of exporters.def each, found by its name or by the end
-// of a file's name.
+// In which formats does prof write results other than tables? Each is a row of exporters.def. It is selected by its
+// name or by the end of a file's name.
 #pragma once
 
 #include "analyzer/output/chrome/chrome_trace.h"
@@ -16,11 +16,11 @@ namespace prof::analyzer {
 
 template <class Write> struct Exporter {
   std::string_view name;
-  std::string_view extension;  // ends the name of a file that has this form; empty: only the name chooses it
+  std::string_view extension;  // end of names of files in this format; empty: only the name selects it
   Write* write;
 };
 
-// Indices of kStackExporters.
+// Indices into kStackExporters.
 enum class StackFormat : uint8_t {
 #define PROF_EXPORT_STACKS(id, name, extension, function, reader) id,
 #include "analyzer/output/exporters.def"
@@ -51,14 +51,14 @@ inline constexpr auto kDiffExporters = std::to_array<Exporter<decltype(write_dif
 #undef PROF_EXPORT_DIFF
 });
 
-// Null: no row has that name.
+// Returns null if no row has that name.
 template <class Rows>
 constexpr const typename Rows::value_type* exporter_named(const Rows& rows, std::string_view name) {
   const auto found = std::find_if(rows.begin(), rows.end(), [name](const auto& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
 
-// Null: the file's name does not choose a form.
+// Returns null if the file's name does not select a format.
 template <class Rows>
 constexpr const typename Rows::value_type* exporter_of_file(const Rows& rows, std::string_view path) {
   const auto found = std::find_if(rows.begin(), rows.end(), [path](const auto& row) {

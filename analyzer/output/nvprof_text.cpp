@@ -37,7 +37,8 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
   }
 }
 
-// Of which device and stream what follows is, where they are told apart; `device`: the one told last.
+// Writes the device and stream of the following lines, if sections are grouped. `device`: the last device that was
+// written.
 void write_label(uint32_t pid, const SectionLabel& of, std::string& device, Sink& sink) {
   if (!of.device.empty() && of.device != device) {
     sink.write(fmt::format("=={}== Device \"{}\"\n", pid, of.device));
@@ -46,7 +47,7 @@ void write_label(uint32_t pid, const SectionLabel& of, std::string& device, Sink
   if (!of.stream.empty()) sink.write(fmt::format("=={}==     {}\n", pid, of.stream));
 }
 
-// PROF_BUDGET: the tables above have what was timed; here is what that makes of the whole run.
+// With PROF_BUDGET, the tables above contain the timed operations. These lines extrapolate them to the whole run.
 void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>& summary, Sink& sink) {
   if (!summary.has_value()) return;
   sink.write(fmt::format("=={}== {}\n", pid, summary->text));
@@ -64,7 +65,7 @@ void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>&
   }
 }
 
-// nvprof has no such line: without it nobody notices that a program's calls fail.
+// nvprof has no such line. Without it, failing calls of a program remain unnoticed.
 void write_failures(const Process& process, const std::vector<SummarySection>& sections, Sink& sink) {
   uint64_t failed = 0;
   std::string which;

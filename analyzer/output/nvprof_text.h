@@ -1,5 +1,6 @@
-// `prof summary` as text: nvprof's tables to the column, so that eyes and scripts made for nvprof go on working. Added:
-// Median and StdDev columns and an NVTX section when asked for, and the coverage line in nvprof's comment style.
+// `prof summary` as text: nvprof's tables with the same columns, so that readers and scripts made for nvprof still
+// work. In addition, it has the columns Median and StdDev and an NVTX section on request, and the coverage line in
+// nvprof's comment style.
 #pragma once
 
 #include "analyzer/base/sink.h"

@@ -18,10 +18,10 @@ namespace {
 
 constexpr double kWidth = 980, kHeight = 560, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
 
-// One logarithmic axis from a power of ten to another.
+// One logarithmic axis between two powers of ten.
 struct Axis {
   int first = 0, last = 1;  // exponents
-  double from = 0, to = 1;  // on the page
+  double from = 0, to = 1;  // coordinates on the page
   double at(double value) const {
     const double share = (std::log10(value) - first) / (last - first);
     return from + std::clamp(share, 0.0, 1.0) * (to - from);
@@ -83,10 +83,10 @@ void draw_grid(const Axis& x, const Axis& y, std::string& svg) {
       (y.from + y.to) / 2);
 }
 
-// The slope of the memory up to the highest roof, and a roof for each type in use.
+// Draws the slope of the memory bandwidth up to the highest roof, and a roof for each type in use.
 void draw_roofs(const DevicePeaks& device, const std::vector<PeakType>& types, const Axis& x, const Axis& y,
                 std::string& svg) {
-  const double slope = device.bandwidth_gbs * 1e-3;  // TFLOP/s at one FLOP a byte
+  const double slope = device.bandwidth_gbs * 1e-3;  // TFLOP/s at one FLOP per byte
   double highest = 0;
   for (const PeakType type : types) highest = std::max(highest, peak_flops(device, type) * 1e-12);
   const double first = std::pow(10, x.first), last = std::pow(10, x.last);
@@ -111,7 +111,7 @@ void draw_roofs(const DevicePeaks& device, const std::vector<PeakType>& types, c
   }
 }
 
-// Lines of a browser's tip, as they are in the page.
+// The lines of a browser tooltip, as text of the page.
 std::string tip(const RoofPoint& point) {
   const PeakSums& sums = point.sums;
   std::string text = in_html(point.name);
@@ -158,7 +158,7 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
       kWidth, kHeight);
   draw_grid(x, y, svg);
   draw_roofs(device, types, x, y, svg);
-  // Large ones first, so that small ones can be pointed at.
+  // Large dots are drawn first, so that the pointer can reach small ones.
   std::vector<const RoofPoint*> by_time = points;
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](const RoofPoint* a, const RoofPoint* b) { return a->sums.total_ns > b->sums.total_ns; });
@@ -172,7 +172,7 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
   return svg + "</svg>\n";
 }
 
-// Devices with points to draw, by time.
+// Devices with points to draw, longest time first.
 struct Picture {
   uint32_t device = 0;
   int64_t time_ns = 0;

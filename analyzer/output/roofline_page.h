@@ -1,6 +1,7 @@
-// The roofline as a picture: arithmetic intensity against attained FLOPS, both logarithmic, a dot for each row of the report,
-// sized by its time, below the roofs of its device. SVG alone, or a page with a picture for each device and the rows without
-// FLOPs below. Nothing is fetched and no script runs: names show as the browser's own tips.
+// How does the roofline look as a picture? Arithmetic intensity against attained FLOPS, both logarithmic, below the
+// roofs of the device. Each row of the report is a dot, and its size is the row's time. The output is SVG alone, or a
+// page with a picture for each device and a table of the rows without FLOPs. The page fetches nothing and runs no
+// script. Names are browser tooltips.
 #pragma once
 
 #include "analyzer/base/sink.h"
@@ -8,9 +9,9 @@
 
 namespace prof::analyzer {
 
-// A page with all devices.
+// Writes a page with all devices.
 void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sink);
-// SVG: the picture of the device with the most time.
+// Writes SVG: the picture of the device with the longest time.
 void write_roofline_picture(const Trace& trace, const Roofline& roofline, Sink& sink);
 
 }  // namespace prof::analyzer

@@ -18,7 +18,8 @@ constexpr std::string_view kKeys[] = {
 #undef PROF_AUGMENT
 };
 
-// Asked for every member of every copied event: nearly all differ in length and first byte.
+// A filter for member names. It runs for every member of every copied event. Nearly all names differ from the keys in
+// length and first byte.
 struct FirstBytes {
   uint32_t of_length[64] = {};
   constexpr bool may_have(std::string_view text) const {
@@ -36,7 +37,7 @@ constexpr std::string_view kBoundJson[] = {"",           "\"host\"",         "\"
                                            "\"GPU\"",    "\"queue full\"",   "\"launch\"",
                                            "\"stream\"", "\"other stream\"", "\"not explained\""};
 
-// First start to last end of the operations of all devices: the default window.
+// From the first start to the last end of the operations of all devices: the default window.
 Interval gpu_window(const Trace& trace) {
   Interval window{INT64_MAX, INT64_MIN};
   for (const GpuOperation& operation : trace.operations) {
@@ -270,7 +271,7 @@ void Augment::prepare_gaps() {
   }
 }
 
-// "cudaMalloc in step/forward".
+// The culprit of the gap as a JSON string: "cudaMalloc in step/forward".
 const std::string& Augment::culprit(const Gap& gap) {
   const uint32_t api = gap.call == kNone ? 0 : 1 + trace_.host[gap.call].api();
   const uint32_t path = gap.range == kNone ? 0 : 1 + gap.range;
@@ -294,7 +295,7 @@ void Augment::prepare_idle() {
   std::vector<std::vector<Interval>> busy(trace_.processes.size()), waiting(trace_.processes.size());
   for (uint32_t s = 0; s < trace_.streams.size(); ++s) {
     const Rows rows = trace_.streams[s].operations;
-    if (rows.size() == 0) continue;  // it may have no device either
+    if (rows.size() == 0) continue;  // its device may not exist either
     const uint32_t process = index(trace_.process_of(StreamId{s}));
     for (uint32_t row = rows.first; row < rows.last; ++row) {
       const GpuOperation& operation = trace_.operations[row];
@@ -309,7 +310,8 @@ void Augment::prepare_idle() {
   }
 }
 
-// What the report ops says of the same range; Python's functions, which it leaves out, count what is inside them likewise.
+// The times that the report ops has for the same range. That report omits Python functions. Their times are computed
+// the same way.
 void Augment::add_times(uint32_t row, AugmentMembers& members) {
   const RangeTimes& times = trace_.ranges[row].kind == RangeKind::Python ? *python_ : ops_;
   const uint32_t node = times.node(row);
@@ -332,7 +334,7 @@ void Augment::range(uint32_t row, AugmentMembers& members) {
                                   : 0;
   if (critical_ns > 0) members.add_micros(AugmentKey::CriticalPath, critical_ns);
   if (const auto cost = costs_of_op_.find(row); cost != costs_of_op_.end()) {
-    // What the trace says itself stays.
+    // A value that the trace contains is kept.
     const OperatorDetail* const detail = trace_.detail(range);
     const std::string_view own = detail == nullptr ? std::string_view() : trace_.text(detail->other);
     const auto says = [&](std::string_view key) { return own.find(key) != std::string_view::npos; };

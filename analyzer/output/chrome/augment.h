@@ -1,5 +1,6 @@
-// What is known about one row of the model beyond what was recorded of it: the members that `prof trace` adds to an event's args,
-// whether the event is written from the model or copied from another tool's trace. The keys are augment_keys.def.
+// What do the analyses know about one row of the model beyond its record? The result is the members that `prof trace`
+// adds to an event's args. It is the same for events written from the model and for events copied from another tool's
+// trace. The keys are augment_keys.def.
 #pragma once
 
 #include "analyzer/analysis/collectives/collective_calls.h"
@@ -30,23 +31,23 @@ enum class AugmentKey : uint8_t {
 };
 static_assert(static_cast<size_t>(AugmentKey::kCount) <= 64);
 
-// A bit per key.
+// One bit per key.
 using AugmentKeys = uint64_t;
 constexpr AugmentKeys bit(AugmentKey key) { return AugmentKeys{1} << static_cast<size_t>(key); }
-// The bit of a key by its text; 0: none of ours.
+// The bit of a key by its text; 0: not one of our keys.
 AugmentKeys augment_key(std::string_view text);
 
-// Members of a JSON object, without a comma before the first.
+// Members of a JSON object, without a leading comma.
 class AugmentMembers {
  public:
-  // Keys in `present` are the event's own: they stay as they are and are not added again.
+  // Keys in `present` already exist in the event. They are kept and not added again.
   void clear(AugmentKeys present = 0) {
     text_.clear();
     present_ = present;
   }
   void add_micros(AugmentKey key, int64_t ns);
   void add_count(AugmentKey key, uint64_t count);
-  void add_real(AugmentKey key, double value, int digits);  // significant; not finite: nothing
+  void add_real(AugmentKey key, double value, int digits);  // significant digits; adds only finite values
   void add_json(AugmentKey key, std::string_view json);
   const std::string& text() const { return text_; }
 
@@ -61,7 +62,7 @@ struct RangeTimes {
   const EventTree& tree;
   Column<int64_t> device_ns;  // of the operations launched inside
   RangeTimes(const Trace& trace, const EventTree& of);
-  // kNone: the range is no node of its own.
+  // Returns kNone if the range has no node of its own.
   uint32_t node(uint32_t range_row) const {
     const uint32_t at = tree.of_range(range_row);
     return at != kNone && tree[at].source == range_row ? at : kNone;
@@ -70,14 +71,15 @@ struct RangeTimes {
 
 class Augment {
  public:
-  // `fx` may be null. Keeps references to all.
+  // `fx` may be null. The object keeps references to all arguments.
   Augment(const Trace& trace, const Views& views, const FxMarkers* fx = nullptr);
 
   const EventBounds& bounds() const { return *bounds_; }
-  // False: GPU times of a process were taken in bursts. What would take the time between them for idle is left out.
+  // False if GPU times of a process were recorded in bursts. Members that would count the time between bursts as idle
+  // are omitted.
   bool gpu_known() const { return gpu_known_; }
 
-  // Rows of the tables of the model.
+  // Each function adds the members of one row of a table of the model.
   void host(uint32_t row, AugmentMembers& members);
   void operation(uint32_t row, AugmentMembers& members);
   void range(uint32_t row, AugmentMembers& members);
@@ -101,23 +103,23 @@ class Augment {
 
   const Trace& trace_;
   const Views& views_;
-  std::future<EventBounds> finding_bounds_;  // on a thread of its own while all else is made
+  std::future<EventBounds> finding_bounds_;  // on a thread of its own, during the rest of the preparation
   std::optional<EventBounds> bounds_;
   const FxMarkers* fx_;
   const bool gpu_known_;
   PathTexts paths_;
-  std::vector<bool> has_operators_;                   // by ProcessId: it has ranges other than NVTX
-  std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; threads with path changes only
+  std::vector<bool> has_operators_;                   // by ProcessId: whether it has ranges other than NVTX
+  std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; only threads with path changes
   std::vector<Gap> gaps_;
   std::vector<std::string> cause_texts_;                // JSON
   Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
-  std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by call's name and path
+  std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by the call's name and path
   CollectiveCalls collectives_;
-  const RangeTimes ops_;                  // as the report ops has them
-  std::optional<EventTree> python_tree_;  // with Python's functions, where there are any
+  const RangeTimes ops_;                  // as in the report ops
+  std::optional<EventTree> python_tree_;  // with Python functions, if there are any
   std::optional<RangeTimes> python_;
   std::vector<std::string> categories_;  // JSON, by KernelCategories' index
-  std::optional<KernelCosts> costs_;     // only where there are shapes, counters or the like
+  std::optional<KernelCosts> costs_;     // only if there are shapes, hardware counters or similar data
   std::vector<DevicePeaks> peaks_;       // by DeviceId
   struct OpSums {
     uint64_t flops = 0, bytes = 0;

@@ -1,6 +1,7 @@
-// Ranges of the program on the tracks of the streams that worked for them, as Kineto's gpu_user_annotation: from the first to the last
-// operation launched inside. They have no `stream` among their arguments, as Kineto's have none: readers take what has one for work
-// of the GPU. Slices of a track must nest, so one that would cross an operation or another range goes to a track of its own.
+// Which program ranges launched operations on a stream? They are written on the tracks of that stream as Kineto's
+// gpu_user_annotation, from the first to the last operation launched inside. Their args have no `stream`, as in Kineto,
+// because readers treat an event with `stream` as a GPU operation. Slices of a track must nest. So a range that would
+// cross an operation or another range is written on a track of its own.
 #include "analyzer/analysis/stream_ranges.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
@@ -15,15 +16,15 @@ namespace {
 
 using StreamRanges = std::span<const StreamRange>;
 
-// Ranges that begin or end inside an operation of the stream's own track and go on outside it. Without overlapping
-// operations there are none, because a range begins and ends with operations of its own.
+// Finds ranges that start or end inside an operation of the stream's own track and continue outside it. They exist only
+// if operations overlap, because a range starts and ends with operations of its own.
 std::vector<bool> crossing(const Trace& trace, const Stream& stream, StreamRanges ranges) {
   std::vector<bool> crosses(ranges.size());
-  using Open = std::pair<int64_t, size_t>;  // end, which
+  using Open = std::pair<int64_t, size_t>;  // end, index
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
   LaneFinder lanes;
   size_t next = 0;
-  int64_t start_ns = INT64_MIN, end_ns = INT64_MIN;  // of the operation before
+  int64_t start_ns = INT64_MIN, end_ns = INT64_MIN;  // of the previous operation
   const auto begin_until = [&](int64_t time_ns) {
     for (; next < ranges.size() && ranges[next].start_ns < time_ns; ++next) {
       const StreamRange& range = ranges[next];
@@ -66,7 +67,7 @@ class AnnotationWriter {
  private:
   struct Track {
     std::string piece;
-    std::vector<int64_t> open;  // ends, the outermost first
+    std::vector<int64_t> open;  // ends, outermost first
   };
 
   bool fits(StreamId stream, size_t track, const StreamRange& range) {
@@ -110,7 +111,7 @@ class AnnotationWriter {
 
   const ChromeContext& context_;
   std::vector<std::string> names_;  // JSON, by LabelId
-  std::vector<Track> tracks_;       // of the stream in hand, its own first
+  std::vector<Track> tracks_;       // of the current stream, its own first
 };
 
 }  // namespace

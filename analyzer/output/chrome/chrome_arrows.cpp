@@ -43,8 +43,8 @@ int64_t ChromeArrows::begin_ns(EventRef event) const {
   return event.is_call ? trace_.host[event.row].begin_ns : trace_.operations[event.row].start_ns;
 }
 
-// At the begin of what it leads to; within the last nanosecond of a call that waited, which began before. Readers take the slice
-// that is open there.
+// The arrow ends at the start of its target. If the target is a waiting call that started earlier, it ends one
+// nanosecond before the end of that call. Readers select the slice that is open at this moment.
 int64_t ChromeArrows::arrival_ns(const EventLink& link) const {
   const int64_t begin = begin_ns(link.to), from = begin_ns(link.from);
   if (begin >= from || !link.to.is_call) return begin;
@@ -52,7 +52,7 @@ int64_t ChromeArrows::arrival_ns(const EventLink& link) const {
 }
 
 void ChromeArrows::write(EventList& events, int64_t offset_ns) const {
-  // No process has this number, so no other flow has such an id.
+  // No process has this number, so these ids are different from those of all other flows.
   const ProcessId process{static_cast<uint32_t>(trace_.processes.size())};
   uint32_t number = 0;
   for (const Arrows& arrows : arrows_) {
@@ -61,7 +61,7 @@ void ChromeArrows::write(EventList& events, int64_t offset_ns) const {
       const auto from = tracks_of_.find(key(link.from)), to = tracks_of_.find(key(link.to));
       if (from == tracks_of_.end() || to == tracks_of_.end() || arrows.kept[process_of(link.from)]) continue;
       const int64_t begin = begin_ns(link.from), arrival = arrival_ns(link);
-      if (arrival < begin) continue;  // the times of a damaged trace
+      if (arrival < begin) continue;  // a damaged trace has such times
       const uint64_t id = ChromeIds::correlation(process, ++number);
       for (const bool start : {true, false}) {
         const std::string& track = start ? *from->second : *to->second;

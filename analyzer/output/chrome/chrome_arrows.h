@@ -1,6 +1,7 @@
-// Arrows of the Chrome trace beyond those of launches and of autograd: between work that waited and what it waited for (category
-// "dependency"), and where the critical path goes from one thread or stream to another ("critical path"). Written behind all
-// events, since both ends must be known: writers and copiers of events tell where they put each event that has an arrow.
+// Arrows of the Chrome trace beyond those of launches and of autograd. Category "dependency": between a wait and what
+// it waited for. Category "critical path": where the critical path goes from one thread or stream to another. They are
+// written after all events, because both ends must be known. Everything that writes or copies events reports the track
+// of each event that has an arrow.
 #pragma once
 
 #include "analyzer/analysis/critical/event_bounds.h"
@@ -25,12 +26,13 @@ class ChromeArrows {
 
   bool wants_call(uint32_t row) const { return !calls_.empty() && calls_[row]; }
   bool wants_operation(uint32_t row) const { return !operations_.empty() && operations_[row]; }
-  // The event of the row was written on this track: track_piece().
+  // Reports that the event of the row was written on this track: track_piece().
   void put(EventRef event, const std::string& track);
-  // The file these processes were made of has flows of this category, from `prof trace` that made it: none are added.
+  // No arrows of this category are added for these processes. Their file already has such flows, because `prof trace`
+  // wrote it.
   void keep(std::string_view category, Rows processes);
 
-  // What both ends were put of. `offset_ns` is added to times of the model.
+  // Writes the arrows whose ends were both reported with put(). `offset_ns` is added to times of the model.
   void write(EventList& events, int64_t offset_ns) const;
 
  private:
@@ -46,7 +48,7 @@ class ChromeArrows {
 
   const Trace& trace_;
   std::vector<Arrows> arrows_;
-  std::vector<bool> calls_, operations_;  // rows with arrows; empty: none
+  std::vector<bool> calls_, operations_;  // rows with arrows; empty if there are none
   std::unordered_map<uint64_t, const std::string*> tracks_of_;
   std::set<std::string> tracks_;
 };

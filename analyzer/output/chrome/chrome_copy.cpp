@@ -54,7 +54,7 @@ std::string_view ChromeCopy::additions(const EventFields& fields) {
   }
   AugmentKeys present = 0;
   for (const std::string_view name : fields.argument_names) present |= augment_key(name);
-  if ((present & bit(AugmentKey::NvtxPath)) != 0) present |= bit(AugmentKey::OpPath);  // the same, of what was a log
+  if ((present & bit(AugmentKey::NvtxPath)) != 0) present |= bit(AugmentKey::OpPath);  // the same, for logs
   members_of_event_.clear(present);
   switch (row.table) {
     case ChromeRow::Table::None: break;
@@ -77,7 +77,7 @@ void ChromeCopy::note_event(const EventFields& fields, std::string_view pid) {
   }
   if (!operation && last_row_.table != ChromeRow::Table::Host) return;
   if (!(operation ? arrows_->wants_operation(last_row_.row) : arrows_->wants_call(last_row_.row))) return;
-  // An event without a pid or tid is on the track of those without.
+  // An event without a pid or tid belongs to the track without one.
   std::string track;
   if (!pid.empty()) track += fmt::format("\"pid\":{},", pid);
   if (!fields.tid.empty()) track += fmt::format("\"tid\":{},", fields.tid);
@@ -89,7 +89,7 @@ void ChromeCopy::edit(std::string_view text, std::string_view old_part, std::str
   edits_.push_back({static_cast<size_t>(old_part.data() - text.data()), old_part.size(), edit_texts_.back()});
 }
 
-// Made unique as the ids of our own logs are: the number of the process in the upper half.
+// Makes an id unique in the same way as ids of our own logs: the upper half is the number of the process.
 void ChromeCopy::edit_number(std::string_view text, std::string_view number) {
   int64_t value = 0;
   if (number.empty() || to_int64(unquoted(number), value) != DecimalResult::Ok || value <= 0 || value > UINT32_MAX)
@@ -143,7 +143,8 @@ void ChromeCopy::put(std::string_view separator, std::string_view text, const Ev
   edit_texts_.clear();
 }
 
-// The text of a piece; of one that strict readers would refuse, with its fields, the nearest that they take.
+// The text of a piece. If strict readers would refuse it, the text is repaired, and `fields` are read from the repaired
+// text.
 std::string_view ChromeCopy::strict(const ChromeText& piece, const EventFields*& fields) {
   if (!piece.not_strict()) return piece.text();
   ++counts_.repaired;
@@ -167,7 +168,7 @@ void ChromeCopy::note_damage(const ChromeText& text) {
 void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
                        const std::function<void(const ChromeCopy&)>& append) {
   bool open = false, in_events = false, closed = false, appended = false;
-  bool none_written = true;  // of the array in hand: a trace may have several
+  bool none_written = true;  // of the current array: a trace may have several
   const auto end_events = [&] {
     in_events = false;
     if (!std::exchange(appended, true)) {
@@ -203,7 +204,7 @@ void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
       }
       case ChromeText::Piece::NotWellFormed: note_damage(text); break;
       case ChromeText::Piece::EventsEnd:
-        if (text.not_strict()) ++counts_.repaired;  // a comma too many
+        if (text.not_strict()) ++counts_.repaired;  // an extra comma
         end_events();
         sink.write(text.text());
         break;

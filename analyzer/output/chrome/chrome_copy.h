@@ -1,6 +1,6 @@
-// Chrome traces written again: every event's own text is copied through, and what the analyses know is added to its args. The model
-// keeps no arguments, so the file is read a second time, as text (input/kineto/chrome_text.h); which row an event became is found by
-// chrome_match.h. Called by chrome_trace.cpp for inputs that are such traces.
+// How is a Chrome trace of another tool written again with what the analyses know? The text of every event is copied,
+// and members are added to its args. The model keeps no arguments, so the file is read a second time, as text
+// (input/kineto/chrome_text.h). chrome_match.h finds the row of the model for each event. Called by chrome_trace.cpp.
 #pragma once
 
 #include "analyzer/input/kineto/chrome_text.h"
@@ -17,11 +17,11 @@
 
 namespace prof::analyzer {
 
-// pids of a merged trace. A file keeps its own where no file before it has them.
+// The pids of a merged trace. A file keeps its own pid if no earlier file has it.
 class ChromePids {
  public:
   void take(uint64_t pid);
-  // Files are numbered from 1; the JSON text of the pid to write.
+  // Returns the JSON text of the pid to write. Files are numbered from 1.
   const std::string& of(size_t file, std::string_view pid);
 
  private:
@@ -31,22 +31,24 @@ class ChromePids {
 
 class ChromeCopy {
  public:
-  // `processes`: those the file became. Plain: `augment` and `arrows` are null.
+  // `processes`: the processes that the importer made of the file. `augment` and `arrows` are null for a plain trace.
   ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows);
 
-  // The whole file as it is, with additions. `append` may add events behind its last one. Times and ids are the file's own.
+  // Writes the whole file unchanged, with additions. `append` may add events after the last one. Times and ids are
+  // those of the file.
   void whole(ChromeText& text, Sink& sink, EventList& events, const std::function<void(const ChromeCopy&)>& append);
 
-  // The events alone, on the time line of the model, with pids from `pids`, and flow and correlation ids that no other file has.
+  // Writes only the events, on the time line of the model. Their pids come from `pids`, and their flow and correlation
+  // ids are unique among all files.
   void events_of(ChromeText& text, size_t file, ChromePids& pids, EventList& events);
 
-  // Members of the outer object of a file read by events_of(): name -> value.
+  // The members of the outer object of a file read by events_of(): name -> value.
   const std::vector<std::pair<std::string, std::string>>& members() const { return members_; }
-  // JSON texts of the pids under which GPU operations were written; empty: the device has none.
+  // JSON texts of the pids under which GPU operations were written. A text is empty if the device has none.
   const std::vector<std::string>& device_pids() const { return device_pids_; }
-  // What times of the model lack to be the file's own.
+  // The offset from times of the model to times of the file, in ns.
   int64_t offset_ns() const { return match_.offset_ns(); }
-  // Counters the file has already: name and pid, as `name` + ' ' + `pid`, both JSON texts.
+  // The counters that the file already has: `name` + ' ' + `pid`, both JSON texts.
   const std::set<std::string>& counters() const { return counters_; }
 
   const ChromeCopyCounts& counts() const { return counts_; }
@@ -56,9 +58,9 @@ class ChromeCopy {
     size_t at, remove;
     std::string_view insert;
   };
-  // Members to add for the event, in members_of_event_; empty: none.
+  // Computes the members to add to the event, in members_of_event_. Returns an empty text if there are none.
   std::string_view additions(const EventFields& fields);
-  // What is to be known of an event under that pid when others are added behind the last one.
+  // Notes what is needed later, when other events are added after the last one.
   void note_event(const EventFields& fields, std::string_view pid);
   void put(std::string_view separator, std::string_view text, const EventFields* fields, Sink& sink);
   void edit_ids(std::string_view text, const EventFields& fields, size_t file, ChromePids& pids);
@@ -80,7 +82,7 @@ class ChromeCopy {
   EventFields strict_fields_;
   std::vector<std::pair<std::string, std::string>> members_;
   std::vector<std::string> device_pids_;
-  ChromeRow last_row_;  // what the event in hand became
+  ChromeRow last_row_;  // the row of the current event
   std::set<std::string> counters_;
   ChromeCopyCounts counts_;
 };

@@ -1,7 +1,8 @@
-// Values of hardware counters as torch.profiler writes them, for tools that know no other form: an event "cuda_profiler_range" for
-// each kernel that has values, in the order of the launches, on a track of its own under the GPU. Such tools join them with the
-// launches in order, so there is none of a graph, which no launch of a kernel stands for. They have the kernel's time, cut where
-// the next one begins. "kernel correlation" says whose they are: no tool joins by it, and we read the kernel's own values.
+// Values of hardware counters as torch.profiler writes them, for tools that know no other form. Each kernel that has
+// values becomes an event "cuda_profiler_range", in the order of the launches, on a track of its own under the GPU.
+// Such tools join these events with launches by order. So kernels of graphs have no event, because no kernel launch
+// corresponds to them. The event has the kernel's time and ends where the next one starts. "kernel correlation"
+// identifies the kernel. No tool joins by it, and prof reads the kernel's own values.
 #include "analyzer/output/chrome/chrome_writer.h"
 #include "analyzer/output/chrome/counter_members.h"
 

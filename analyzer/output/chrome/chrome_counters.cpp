@@ -1,15 +1,15 @@
-// Counter tracks of the Chrome trace, under the GPU they are about. The unit is the name of the series: Perfetto writes it
-// behind the counter's name ("GPU busy %"), chrome://tracing beside the value, so it must not be in the name as well;
-// and Perfetto cuts long names in the middle, so they are short.
+// Which counter tracks does the Chrome trace have? They are under the GPU that they describe. The name of the series is
+// the unit. Perfetto prints it after the counter's name ("GPU busy %"), chrome://tracing next to the value. So the
+// counter's name does not contain the unit. Names are short, because Perfetto cuts long names in the middle.
 //   stream 7 waiting {operations}      exact, a step at every change
-//   GPU waiting {operations}           the same over all streams, where there are several
+//   GPU waiting {operations}           the same over all streams, if there are several
 //   GPU outstanding {operations}       launched and not finished, over all streams
 //   stream 7 live depth {operations}   what the program knew at each launch
 //   GPU busy {%}                       union of the device's operations, per bucket
-// These but the live depth are left out where GPU times were taken in bursts.
-//   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel as long as it ran, then 0
-//   tensor active {%}                  sampled hardware counters: as long as the sample, then 0 where there is none
-//   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
+// If GPU times were recorded in bursts, all of these are omitted except the live depth.
+//   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel while it ran, then 0
+//   tensor active {%}                  hardware samples: the value during the sample; 0 while there is none
+//   GPU memory {bytes} live bytes of allocations in a log; "pool 1 memory" of one pool, if there are any
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
@@ -53,7 +53,7 @@ class CounterTrack {
  private:
   EventList& events_;
   int64_t offset_ns_;
-  bool in_file_;  // copied with the other events: a trace we made before
+  bool in_file_;  // the input is a trace of ours and already has this track
   std::string head_, value_;
 };
 
@@ -84,7 +84,7 @@ void device_depth(const ChromeContext& context, DeviceId device) {
   });
 }
 
-// Launches by the stream behind their handle.
+// Launches, by the stream to which their handle refers.
 void live_depth(const ChromeContext& context) {
   const Trace& trace = context.trace;
   const bool recorded = std::any_of(trace.host.begin(), trace.host.end(),
@@ -103,7 +103,7 @@ void live_depth(const ChromeContext& context) {
   }
 }
 
-// At most 1,000 buckets of 1, 2 or 5 times a power of ten, at least 10 us wide.
+// The width is 1, 2 or 5 times a power of ten and at least 10 us. There are at most 1,000 buckets.
 int64_t bucket_width(int64_t window_ns) {
   int64_t width = 10'000;
   for (int step = 0; window_ns / width >= 1000; ++step) width = step % 3 == 1 ? width / 2 * 5 : width * 2;
@@ -142,7 +142,7 @@ void write_live(const ChromeContext& context, DeviceId device, const std::string
     track.count(change.time_ns, static_cast<uint64_t>(std::max<int64_t>(change.live, 0)));
 }
 
-// What frameworks say of their allocators is in the trace as they said it.
+// Records of frameworks about their allocators are skipped, because the trace contains them already.
 void gpu_memory(const ChromeContext& context) {
   const Selection all;
   const ReportOptions options;
@@ -170,7 +170,7 @@ std::string_view unit_of(std::string_view metric) {
   return "value";
 }
 
-// The first of its metrics with a value other than 0; times are seen without a track.
+// Returns the first metrics that have a value other than 0. Times need no track.
 std::vector<StringId> tracked_metrics(const Trace& trace, const std::vector<uint32_t>& operations) {
   constexpr size_t kMostTracks = 8;
   std::vector<StringId> metrics;
@@ -217,7 +217,7 @@ void hardware_counters(const ChromeContext& context, DeviceId device) {
   }
 }
 
-// A step where the number changes, in units that are read; runs of equal numbers are one.
+// One step per change of the displayed number, in readable units. Equal consecutive numbers are one step.
 void sampled_counters(const ChromeContext& context, uint32_t set) {
   const SampleTable& samples = context.trace.samples;
   const SampledSet& of = samples.sets[set];
@@ -239,7 +239,7 @@ void sampled_counters(const ChromeContext& context, uint32_t set) {
   }
 }
 
-// The series' name: the unit, with the limits that the program gave.
+// The name of the series: the unit, with the limits that the program declared.
 std::string series_of(const Trace& trace, const ProgramCounter& counter) {
   std::string series(trace.text(counter.unit));
   if (series.empty()) series = "value";
@@ -248,8 +248,8 @@ std::string series_of(const Trace& trace, const ProgramCounter& counter) {
   return counter.max ? fmt::format("{} (at most {})", series, *counter.max) : series;
 }
 
-// Counters that the program itself sampled through NVTX, under the process; named by where they were counted, if that was told. A number
-// that holds since the sample before stands there.
+// Counters that the program sampled through NVTX, under its process. The name includes the scope, if the program
+// declared one. A value that holds since the previous NVTX sample is written at the time of that sample.
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
   const CounterSample* before = nullptr;
@@ -274,7 +274,7 @@ void program_counters(const ChromeContext& context) {
   }
 }
 
-// What a GPU did between bursts of PROF_BUDGET is not known, and a track would show it as 0.
+// The activity of a GPU between bursts of PROF_BUDGET is unknown. A track would show it as 0.
 bool in_bursts(const ChromeContext& context, DeviceId device) {
   return context.views.bursts().applies(context.trace.device(device).process);
 }

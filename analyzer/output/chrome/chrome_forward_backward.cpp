@@ -1,6 +1,6 @@
-// Arrows of the Chrome trace from each forward operator to the backward operator it made: Kineto's flows of category
-// "fwdbwd", from the begin of the innermost forward operator to the begin of the innermost backward operator. Traces that are
-// copied bring their own.
+// Arrows of the Chrome trace from each forward operator to its backward operator: Kineto's flows of category "fwdbwd".
+// An arrow goes from the start of the innermost forward operator to the start of the innermost backward operator.
+// Copied traces contain their own arrows.
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/output/chrome/chrome_pieces.h"
 #include "analyzer/output/chrome/chrome_writer.h"

@@ -1,4 +1,4 @@
-// GPU tracks of the Chrome trace: kernels, copies and memsets under Kineto's names, each with the end of its flow.
+// GPU tracks of the Chrome trace: kernels, copies and memsets with Kineto's names. Each has the end of its flow.
 #include "analyzer/analysis/cost/occupancy.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 #include "analyzer/output/chrome/counter_members.h"
@@ -95,7 +95,7 @@ class GpuWriter {
 
   char* put_extras(char* to) {
     to = put_bytes(to, priority_);
-    return put_bytes(put_bytes(to, ","), added_.text());  // every operation has some
+    return put_bytes(put_bytes(to, ","), added_.text());  // every operation has at least one
   }
 
   void flow(const GpuOperation& operation, const HostEvent& launch, const std::string& track) {
@@ -150,7 +150,7 @@ class GpuWriter {
 
   const ChromeContext& context_;
   std::vector<std::string> heads_;  // by KernelId
-  std::vector<std::string> tails_;  // by KernelId, of the device in hand
+  std::vector<std::string> tails_;  // by KernelId, of the current device
   std::unordered_map<uint32_t, std::string> memory_heads_;
   ProcessId process_{};
   const Device* device_ = nullptr;
@@ -164,7 +164,7 @@ class GpuWriter {
 void write_chrome_gpu(const ChromeContext& context) {
   GpuWriter writer(context);
   for (uint32_t s = 0; s < context.trace.streams.size(); ++s) {
-    const Stream& stream = context.trace.streams[s];  // one without operations may have no device either
+    const Stream& stream = context.trace.streams[s];  // a stream without operations may have no device either
     if (stream.operations.size() != 0 && context.writes(stream.device)) writer.stream(StreamId{s});
   }
 }

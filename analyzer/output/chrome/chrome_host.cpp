@@ -1,4 +1,4 @@
-// Host threads of the Chrome trace: API calls (cuda_driver, cuda_runtime), where launches start their flows.
+// Host threads of the Chrome trace: API calls (cuda_driver, cuda_runtime). Flows start at launches.
 #include "analyzer/model/call_arguments.h"
 #include "analyzer/model/memory_key.h"
 #include "analyzer/model/names.h"
@@ -9,7 +9,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// `{"ph":"X","cat":"cuda_driver","name":"cuLaunchKernel",` of every call
+// The start of the event of every call: `{"ph":"X","cat":"cuda_driver","name":"cuLaunchKernel",`
 std::vector<std::string> call_pieces(const Trace& trace) {
   std::vector<std::string> pieces;
   for (size_t i = 0; i < trace.apis.size(); ++i) {
@@ -82,7 +82,7 @@ class HostWriter {
     if (context_.arrows != nullptr && context_.arrows->wants_call(row)) context_.arrows->put({true, row}, track_);
   }
 
-  // Members of `args`; empty: none.
+  // The members of `args`; empty if there are none.
   std::string arguments(const HostEvent& event, uint32_t row) const {
     const Trace& trace = context_.trace;
     const CallDetails* const said = context_.augment == nullptr ? nullptr : trace.arguments_of(row);
@@ -139,7 +139,7 @@ class HostWriter {
     context_.events.end(put_bytes(to, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"}"));
   }
 
-  // The driver function inside a call of the run time, as JSON; null: none.
+  // The driver function inside a runtime call, as JSON; null if there is none.
   const std::string* inner_name(uint32_t row) {
     if (context_.augment == nullptr || context_.trace.inner_api_name(row).empty()) return nullptr;
     std::string& text = inner_[context_.trace.inner_apis[row]];

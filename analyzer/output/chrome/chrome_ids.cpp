@@ -18,7 +18,7 @@ uint64_t free_id(uint64_t wanted, std::set<uint64_t>& used) {
   return wanted;
 }
 
-// The first id that no call or operation of the process has, less its first row of calls.
+// The first correlation id that no call or operation of the process has, minus the row of its first call.
 std::vector<uint64_t> free_correlations(const Trace& trace) {
   std::vector<uint64_t> last(trace.processes.size(), 0);
   std::vector<uint32_t> first_row(trace.processes.size(), UINT32_MAX);
@@ -49,7 +49,7 @@ ChromeIds::ChromeIds(const Trace& trace) : free_from_(free_correlations(trace)) 
   std::map<uint64_t, std::set<uint64_t>> tids;  // by pid
   for (const Thread& each : trace.threads) thread.push_back(free_id(each.tid, tids[process[index(each.process)]]));
 
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> uses;  // (device, stream number) -> contexts that have it
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> uses;  // (device, stream number) -> number of contexts that have it
   for (const Stream& each : trace.streams) {
     if (each.operations.size() != 0) ++uses[{index(each.device), each.number}];
   }

@@ -16,7 +16,8 @@ namespace {
 
 enum class EventKind { Other, Host, Operation, Range, NoRow };
 
-// As the importer has it; what is of no known category may be a range. What is about operations may begin and end with one of them.
+// The kind of row that the importer creates for this category. An event of an unknown category may be a range. Events
+// that describe operations may start and end with one of them.
 EventKind kind_of(std::string_view category) {
   switch (kineto_class(category)) {
     case KinetoClass::Kernel:
@@ -41,7 +42,8 @@ std::string unescaped(std::string_view json) {
   return {document.GetString(), document.GetStringLength()};
 }
 
-// Rows [rows) are sorted by begin: calls test(row) for those that begin then until it is true; kNone if it never is.
+// Rows [rows) are sorted by start. Calls test(row) for rows that start at `begin_ns` until it returns true. Returns
+// kNone if it never does.
 template <class T, class Begin, class Test>
 uint32_t search(const Column<T>& table, Rows rows, int64_t begin_ns, Begin begin, Test test) {
   const T* const first = table.begin() + rows.first;
@@ -60,12 +62,12 @@ int64_t begin_of(const GpuOperation& operation) { return operation.start_ns; }
 
 }  // namespace
 
-// An event as a row would have it.
+// The fields that the row of an event must have.
 struct ChromeMatch::Wanted {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  bool has_end = false;          // "B" has none
-  bool has_correlation = false;  // without one, what the importer found elsewhere is not compared
+  bool has_end = false;          // a "B" event has none
+  bool has_correlation = false;  // without one, the importer's result is not compared
   uint32_t correlation = 0;
   std::string_view name;
 };
@@ -116,7 +118,7 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   wanted.has_end = complete;
   int64_t duration_ns = 0;
   if (complete && micros_to_ns(unquoted(event.duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
-  // Only operations keep an end before their begin.
+  // Only operations may end before their start.
   wanted.end_ns =
       add_saturated(wanted.begin_ns, kind == EventKind::Operation ? duration_ns : std::max<int64_t>(duration_ns, 0));
   uint64_t correlation = 0;
@@ -138,7 +140,7 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
     case EventKind::NoRow:
     case EventKind::Other: break;
   }
-  // Traces of XLA have no categories: the importer goes by the track.
+  // Traces of XLA have no categories. The importer decides by the track.
   if (const uint32_t row = find_range(track, wanted); row != kNone) return {Row::Ranges, row};
   if (const uint32_t row = find_operation(track, wanted); row != kNone) return {Row::Operations, row};
   return found(Row::Host, find_host(track, wanted));

@@ -1,6 +1,7 @@
-// Which row of the model was made from this event of the trace? Exact: begin, end, name or correlation id must be those of the row,
-// and no row is given twice. Rows are sorted by begin in their thread or stream, so they are searched there; the track an event is
-// on tells which thread or stream to try first. Called by chrome_copy for each event.
+// Which row of the model was created from this event of the trace? The match is exact: start, end, name or correlation
+// id must be those of the row. No row is returned twice. Rows are sorted by start in their thread or stream, and are
+// searched there. The search first tries the thread or stream where the track's last event was found. Called by
+// chrome_copy for each event.
 #pragma once
 
 #include "analyzer/input/kineto/chrome_text.h"
@@ -19,15 +20,16 @@ struct ChromeRow {
 
 class ChromeMatch {
  public:
-  // Of the processes [first, last), which one file made.
+  // Searches the rows of the processes [first, last), which one file created.
   ChromeMatch(const Trace& trace, Rows processes);
 
-  // A row of a table the analyses know something about, if the event is one. `expected`: its kind says that it should be.
+  // Returns a row that the analyses know something about, if the event has one. `expected`: whether an event of this
+  // kind should have a row.
   ChromeRow find(const EventFields& event, bool& expected);
 
-  // The event's own time as time of the model, in ns; false: it has none that can be read.
+  // Converts the event's own time to a time of the model, in ns. Returns false if the event has no readable time.
   bool time_ns(std::string_view ts, int64_t& ns) const;
-  // What to add to times of the model to have those of the file.
+  // The offset to add to times of the model to get those of the file, in ns.
   int64_t offset_ns() const { return offset_ns_; }
 
  private:
@@ -48,7 +50,7 @@ class ChromeMatch {
   const Trace& trace_;
   int64_t offset_ns_ = 0;
   std::vector<uint32_t> threads_, streams_;  // of the processes
-  uint64_t fruitless_ = 0, most_fruitless_;  // searches of places that did not have the row: the cost stays n log n
+  uint64_t fruitless_ = 0, most_fruitless_;  // searches without a result; the limit keeps the cost at n log n
   std::unordered_map<std::string, Track> tracks_;
   std::string track_key_;
   std::vector<bool> host_taken_, operation_taken_, range_taken_, mark_taken_;

@@ -1,5 +1,6 @@
-// What the Chrome trace has beside calls, ranges and operations: allocations as Kineto's "[memory]" instants, what a stream was
-// synchronised with and ranges projected on a stream (other tools' traces), and what happened to managed memory (our logs).
+// What does the Chrome trace contain besides calls, ranges and operations? Allocations as Kineto's "[memory]" instants.
+// From traces of other tools: synchronisations of streams, and ranges projected on a stream. From our logs: events of
+// managed memory.
 #include "analyzer/model/unified_memory_text.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
@@ -28,14 +29,14 @@ void write_allocation(const ChromeContext& context, const MemoryEvent& event) {
       micros(event.time_ns), args));
 }
 
-// The track of a stream that has operations; empty: it has none.
+// The track of a stream; empty if the stream has no operations.
 std::string stream_track(const ChromeContext& context, uint32_t stream) {
   if (context.ids.lanes[stream].empty()) return {};
   return track_piece(context.ids.device[index(context.trace.streams[stream].device)],
                      context.ids.lanes[stream].front());
 }
 
-// As instants of the stream: a slice would cross those of the operations that run meanwhile.
+// Written as instants of the stream, because a slice would cross those of operations that run meanwhile.
 void write_sync(const ChromeContext& context, const SyncEvent& sync) {
   if (sync.stream == kNone || !context.writes(context.trace.streams[sync.stream].device)) return;
   const std::string track = stream_track(context, sync.stream);
@@ -55,7 +56,7 @@ void write_sync(const ChromeContext& context, const SyncEvent& sync) {
                   sync_name(sync.kind), track, micros(sync.begin_ns), args));
 }
 
-// Async, since they enclose operations but need not nest with each other.
+// Written as async slices, because they enclose operations but need not nest with each other.
 void write_annotation(const ChromeContext& context, const GpuAnnotation& annotation, size_t row) {
   const Trace& trace = context.trace;
   if (!context.writes(trace.stream(annotation.stream).device)) return;
@@ -68,7 +69,8 @@ void write_annotation(const ChromeContext& context, const GpuAnnotation& annotat
       fmt::format("{{\"ph\":\"e\",{}{}}}", common, micros(std::max(annotation.start_ns, annotation.end_ns))));
 }
 
-// Async beside the GPU they concern: they overlap each other and the kernels that wait for them. Faults of the CPU are its process's.
+// Written as async slices beside the GPU. They overlap each other and the kernels that wait for them. CPU faults are
+// written under their process.
 void write_unified(const ChromeContext& context, const UnifiedMemoryEvent& event, size_t row) {
   if (!context.writes(event.process)) return;
   uint64_t pid = context.ids.process[index(event.process)];

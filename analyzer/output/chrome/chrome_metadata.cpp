@@ -48,7 +48,7 @@ void write_chrome_metadata(const ChromeContext& context) {
     for (size_t d = 0; d < trace.devices.size(); ++d) {
       const Device& device = trace.devices[d];
       if (index(device.process) != p) continue;
-      // Perfetto shows no labels, so the GPU is in the name too.
+      // Perfetto shows no labels, so the name contains the GPU too.
       const std::string label = fmt::format("GPU {}", device.ordinal);
       const std::string named =
           index(device.given_name) == 0 ? label : fmt::format("{} {}", label, trace.text(device.given_name));

@@ -1,4 +1,4 @@
-// Ready-made pieces of JSON that the parts of the Chrome trace writer share.
+// Ready-made pieces of JSON that all files of the Chrome trace writer share.
 #pragma once
 
 #include "analyzer/base/json/json_text.h"
@@ -9,7 +9,7 @@
 
 namespace prof::analyzer {
 
-// Paths of ranges as JSON strings, made when first asked for.
+// Paths of ranges as JSON strings, created at the first query.
 class PathTexts {
  public:
   explicit PathTexts(const Trace& trace) : trace_(trace), texts_(trace.paths.size()) {}

@@ -1,6 +1,6 @@
-// Ranges and marks in the Chrome trace: push/pop ranges on their thread under Kineto's category of who made them, start/end
-// ranges as async slices, marks as instants. A domain whose ranges cross those of another domain of the thread gets a track
-// of its own, since the slices of one track must nest.
+// Ranges and marks in the Chrome trace. Push/pop ranges are on their thread, with Kineto's category of what created
+// them. Start/end ranges are async slices, and marks are instants. If ranges of two domains of a thread cross, one of
+// the domains is on a track of its own. The slices of one track must nest.
 #include "analyzer/output/chrome/chrome_writer.h"
 #include "analyzer/output/chrome/counter_members.h"
 
@@ -56,11 +56,11 @@ class RangeWriter {
 
  private:
   void put(const Range& range, const std::string& track, bool mark);
-  // `"args":{"domain":"x","payload":1}`, with what is in added_.
+  // `"args":{"domain":"x","payload":1}`, with the members in added_.
   std::string args_of(const Range& range) const;
   void add_detail(const OperatorDetail& detail, ProcessId process, std::string& args) const;
   const CounterRow* counters_of(const Range& range) const {
-    if (range.style != RangeStyle::PushPop) return nullptr;  // marks are in a table of their own
+    if (range.style != RangeStyle::PushPop) return nullptr;  // marks are in a separate table
     return trace_.counters.of_range(static_cast<uint32_t>(&range - trace_.ranges.begin()));
   }
   const std::string& name_of(const Range& range) {
@@ -80,7 +80,7 @@ void add_member(std::string& args, std::string_view key, std::string_view value)
   ((((args += '"') += key) += "\":") += value);
 }
 
-// Kineto's members; the texts are JSON as the trace had them.
+// Kineto's members. The texts are JSON, unchanged from the trace.
 void RangeWriter::add_detail(const OperatorDetail& detail, ProcessId process, std::string& args) const {
   const auto number = [&](std::string_view key, uint64_t value) { add_member(args, key, fmt::format("{}", value)); };
   if (detail.external_id != 0) {
@@ -142,7 +142,7 @@ std::string RangeWriter::args_of(const Range& range) const {
   return "\"args\":{" + args + "}";
 }
 
-// Domains of a thread with a range that neither contains nor is beside the open ones.
+// Finds the domains of a thread with a range that overlaps an open range without being nested in it.
 std::set<StringId> crossing_domains(const Trace& trace, Rows rows) {
   std::set<StringId> crossing;
   std::vector<uint32_t> open;

@@ -1,6 +1,7 @@
-// Call stacks in a Chrome trace: as ids ("sf") into a table of frames at its end ("stackFrames"), each with its caller, which chrome://tracing
-// shows and which costs a dozen bytes an event; like Kineto, as the text "Call stack" among each event's arguments, which every viewer
-// shows; or both, the text on calls alone, and of large traces only its most telling line.
+// In which forms does a Chrome trace contain call stacks? Frames: events have an id ("sf") in a table of frames at the
+// end of the file ("stackFrames"), in which each frame has its caller. chrome://tracing shows it, and it costs a dozen
+// bytes per event. Text: events have an argument "Call stack", as in Kineto, which every viewer shows. Both: the text
+// is on calls only, and in large traces only its most informative line.
 #pragma once
 
 #include "analyzer/analysis/stacks/call_stacks.h"
@@ -19,7 +20,7 @@ enum class ChromeStackForm { None, Both, Frames, Text };
 
 class ChromeStacks {
  public:
-  // Texts of all calls together, above which `Both` leaves them out.
+  // Total size of the texts of all calls above which `Both` omits them, in bytes.
   static constexpr uint64_t kMostText = uint64_t{32} << 20;
   ChromeStacks(const Trace& trace, const Views& views, ChromeStackForm form, uint64_t most_text = kMostText);
 
@@ -27,13 +28,14 @@ class ChromeStacks {
   StackId of_call(uint32_t host_row) { return stacks_.of_call(host_row); }
   StackId of_operation(const GpuOperation& operation) { return stacks_.of_operation(operation); }
 
-  // Id of the innermost frame; 0: no stack.
+  // The id of the innermost frame; 0 if there is no stack.
   uint32_t frame(StackId stack);
-  // Members of `args`, `"Call stack":"…"` with the innermost frame first, or `"called from":"…"`; empty: nothing is to be said.
+  // Members of `args`: `"Call stack":"…"` with the innermost frame first, or `"called from":"…"`. Empty if there is
+  // nothing to add.
   const std::string& call_member(StackId stack);
   const std::string& operation_member(StackId stack);
 
-  // `,"stackFrames":{…}` of all frames that were asked for; nothing if none was.
+  // Writes `,"stackFrames":{…}` with all frames whose ids were returned. Writes nothing if there are none.
   void write_table(Sink& sink) const;
 
  private:
@@ -45,7 +47,7 @@ class ChromeStacks {
 
   CallStacks& stacks_;
   const ChromeStackForm form_;
-  bool whole_ = true;  // texts are whole stacks
+  bool whole_ = true;  // whether texts are whole stacks
   std::vector<Node> nodes_{{}};
   std::unordered_map<uint64_t, uint32_t> children_;
   std::vector<uint32_t> frame_of_;  // by StackId: 1 + id

@@ -1,6 +1,7 @@
-// What calls of a log made wait for what, as Kineto's cuda_sync: under the GPU, because that is where readers look, on a track for each
-// thread that called, because a wait crosses the operations that run meanwhile. `stream` is the stream that waits or is waited
-// for; -1: an event or a context is, as CUPTI has it.
+// What did each call of a log make wait, and for what? They are written as Kineto's cuda_sync under the GPU, because
+// readers look there. Each calling thread has a track of its own, because a wait crosses the operations that run
+// meanwhile. `stream` is the stream that waits, or the one that is waited for. As in CUPTI, -1 means an event or a
+// context.
 #include "analyzer/dependencies/call_syncs.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
@@ -62,7 +63,7 @@ class SyncWriter {
 
   const ChromeContext& context_;
   const CallSyncs syncs_;
-  std::map<DeviceId, std::string> tracks_;  // of the thread in hand
+  std::map<DeviceId, std::string> tracks_;  // of the current thread
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ void put_device(JsonWriter& writer, uint64_t id, const Device& device) {
   writer.EndObject();
 }
 
-// The first value any process knows; a number where it is one. False: none knows it.
+// Writes the first value that any process has, as a number if it is one. Returns false if no process has a value.
 bool put_fact(JsonWriter& writer, const Trace& trace, const char* key, std::string_view fact) {
   for (const Process& process : trace.processes) {
     const std::string value = process.fact(fact);
@@ -56,7 +56,8 @@ bool put_fact(JsonWriter& writer, const Trace& trace, const char* key, std::stri
   return false;
 }
 
-// A run time that is part of the program does not say its version, but asked the driver for functions as of versions up to it.
+// A runtime that is linked into the program does not report its version. It requested driver functions of versions up
+// to its own, so the highest one is a lower bound.
 void put_toolkit(JsonWriter& writer, const Trace& trace) {
   if (put_fact(writer, trace, "cuda_runtime_version", "cuda_runtime_version")) return;
   if (!put_fact(writer, trace, "cuda_toolkit_at_least", "cuda_toolkit_at_least")) return;
@@ -64,7 +65,7 @@ void put_toolkit(JsonWriter& writer, const Trace& trace) {
   writer.String("unknown (static)");
 }
 
-// Everything before the events, without the object's end.
+// Everything that precedes the events, without the closing brace of the object.
 std::string header(const Trace& trace, const ChromeIds& ids) {
   rapidjson::StringBuffer buffer;
   JsonWriter writer(buffer);
@@ -106,7 +107,7 @@ std::string track_piece(uint64_t pid, uint64_t tid) { return fmt::format("\"pid\
 
 namespace {
 
-// An input that is a Chrome trace itself.
+// An input that is itself a Chrome trace.
 struct CopiedFile {
   std::string path;
   Rows processes;
@@ -123,7 +124,7 @@ std::vector<CopiedFile> files_to_copy(const Trace& trace, const std::vector<std:
       file.processes.last = p + 1;
     }
     if (file.processes.size() == 0) continue;
-    // A file given several times became as many rows of processes each time.
+    // If a file is an input several times, each time created equally many rows of processes.
     const auto times = static_cast<uint32_t>(std::count(inputs.begin(), inputs.end(), file.path));
     const auto before =
         static_cast<uint32_t>(std::count(inputs.begin(), inputs.begin() + static_cast<long>(i), file.path));
@@ -157,7 +158,7 @@ std::string unescaped(std::string_view name) {
   return text.IsString() ? std::string(text.GetString(), text.GetStringLength()) : std::string(name);
 }
 
-// Names of the members of an object whose closing brace is missing.
+// The names of the members of an object whose closing brace is missing.
 std::set<std::string> member_names(const std::string& open_object) {
   rapidjson::Document object;
   object.Parse(open_object + "}");
@@ -167,7 +168,8 @@ std::set<std::string> member_names(const std::string& open_object) {
   return names;
 }
 
-// Members of the outer objects of merged files: at the end of ours where all files agree, else below "inputs".
+// The members of the outer objects of merged files. Members that are equal in all files are at the end of our object.
+// The others are below "inputs".
 std::string merged_members(
     const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>& files,
     const std::string& header) {
@@ -199,7 +201,7 @@ void write_additional_events(const ChromeContext& context) {
   write_chrome_counters(context);
 }
 
-// One trace of another tool: its text as it is.
+// Writes one trace of another tool with its own text.
 void write_copy(ChromeContext& context, ChromeText& text, Rows processes, ChromeCopyCounts& counts) {
   ChromeCopy copy(context.trace, processes, context.augment, context.arrows);
   copy.whole(text, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
@@ -210,7 +212,7 @@ void write_copy(ChromeContext& context, ChromeText& text, Rows processes, Chrome
   counts = copy.counts();
 }
 
-// Everything on the model's time line.
+// Writes everything on the model's time line.
 void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, const ChromeTraceOptions& options,
                   ChromeCopyCounts& counts) {
   Sink& sink = context.events.sink();
@@ -251,7 +253,7 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   sink.write(fmt::format("{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
 }
 
-// A context and what it refers to.
+// A context together with the objects to which it refers.
 struct OneTrace {
   OneTrace(const Trace& trace, const Views& views, const ChromeTraceOptions& options, Sink& sink)
       : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, nullptr, {}, {}, {}, 0} {

@@ -1,11 +1,12 @@
-// A trace for ui.perfetto.dev, chrome://tracing and every reader of torch.profiler's traces: Kineto's schema. Streamed;
-// called by `prof trace`. Times are microseconds with three decimals since the first record (baseTimeNanoseconds).
+// How is a model written as a trace for ui.perfetto.dev, chrome://tracing and every reader of torch.profiler's traces?
+// The format is Kineto's schema, and the trace is streamed. Times are microseconds with three decimals since the first
+// record (baseTimeNanoseconds). Called by `prof trace`.
 //
-// What was recorded by us, by nsys or nvprof is written from the model. Events of inputs that are such traces already are
-// copied from their file as they are (chrome_copy.h); if there is but one input, so is everything around them.
+// Recordings of prof, nsys and nvprof are written from the model. Events of inputs that are already such traces are
+// copied from their files (chrome_copy.h). If there is only one input, everything around the events is copied too.
 //
-// Unless `plain`, events also say what the analyses know of them (augment_keys.def), and counter tracks show the depth of every
-// stream and how busy every GPU was, and arrows what waited for what.
+// Unless `plain`, events also contain what the analyses know about them (augment_keys.def). Counter tracks show the
+// depth of every stream and how busy every GPU was. Arrows show what waited for what.
 #pragma once
 
 #include "analyzer/analysis/views.h"
@@ -23,20 +24,20 @@ namespace prof::analyzer {
 struct ChromeTraceOptions {
   bool plain = false;
   std::string name;                 // traceName
-  std::vector<std::string> inputs;  // the files the model was made of
+  std::vector<std::string> inputs;  // the files from which the model was made
   const FxMarkers* fx = nullptr;
-  ArrowKinds arrows = ArrowKinds::All;  // beside those of launches and of autograd
+  ArrowKinds arrows = ArrowKinds::All;  // in addition to those of launches and of autograd
   ChromeStackForm stacks = ChromeStackForm::Both;
 };
 
-// What became of events that were copied.
+// Counts of the events that were copied.
 struct ChromeCopyCounts {
   uint64_t events = 0;
   uint64_t augmented = 0;
-  uint64_t unmatched = 0;  // of a kind the analyses know, but no row of the model
-  uint64_t repaired = 0;   // were not strict JSON
+  uint64_t unmatched = 0;  // of a kind that the analyses know, but without a row of the model
+  uint64_t repaired = 0;   // events that were not strict JSON
   uint64_t damaged = 0;
-  std::vector<std::string> damage;  // the first of them, with file and place
+  std::vector<std::string> damage;  // the first places of damage, with the file
 };
 
 struct ChromeTraceResult {
@@ -44,12 +45,12 @@ struct ChromeTraceResult {
   ChromeCopyCounts copied;
 };
 
-// Throws InputError if a file that has to be copied cannot be opened any more.
+// Throws InputError if a file to copy can no longer be opened.
 ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
                                      Sink& sink);
 
 class ChromeText;
-// The same for one trace of another tool whose text is open: what the whole model was made of.
+// The same for one trace of another tool, from which the whole model was made. `text` is that trace, opened.
 ChromeTraceResult copy_chrome_trace(const Trace& trace, const Views& views, ChromeText& text,
                                     const ChromeTraceOptions& options, Sink& sink);
 

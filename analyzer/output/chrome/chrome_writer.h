@@ -1,5 +1,5 @@
-// Inside the Chrome trace writer: events as ready-made pieces of JSON with numbers between them. Every piece with text in
-// it was escaped by json_string() once; per event only bytes are copied.
+// The interface inside the Chrome trace writer. Events consist of ready-made pieces of JSON with numbers between them.
+// Pieces that contain text are escaped once, by json_string(). For each event, only bytes are copied.
 #pragma once
 
 #include "analyzer/analysis/views.h"
@@ -18,12 +18,12 @@
 
 namespace prof::analyzer {
 
-// One comma-separated event after the other.
+// Writes events, separated by commas.
 class EventList {
  public:
   explicit EventList(Sink& sink) : sink_(sink) {}
 
-  // Room for an event of at most `bytes`; put the text there and give its end to end().
+  // Returns room for an event of at most `bytes`. Write the text there, then pass its end to end().
   char* begin(size_t bytes) { return put_bytes(sink_.room(bytes + 2), separator()); }
   void end(const char* to) {
     sink_.filled(to);
@@ -32,7 +32,7 @@ class EventList {
   void add(std::string_view event) { end(put_bytes(begin(event.size()), event)); }
   uint64_t events() const { return events_; }
 
-  // For events that are written by others: what to put before the next one, and how many there are by now.
+  // For code that writes events by itself: the separator before the next event, and the number of events so far.
   std::string_view separator() const { return events_ != 0 ? ",\n" : "\n"; }
   void follow(uint64_t events) { events_ = events; }
   Sink& sink() { return sink_; }
@@ -42,33 +42,33 @@ class EventList {
   uint64_t events_ = 0;
 };
 
-// What all parts of the writer share.
+// What all files of the writer share.
 struct ChromeContext {
   const Trace& trace;
   const Views& views;
   const ChromeIds& ids;
   EventList& events;
-  Augment* augment;                             // null: only what was recorded
-  ChromeArrows* arrows;                         // null likewise
+  Augment* augment;                             // null: write only what was recorded
+  ChromeArrows* arrows;                         // null: no arrows
   ChromeStacks* stacks;                         // null: no call stacks
-  std::vector<bool> copied;                     // by ProcessId: its events are copied from the file it came from
-  std::vector<std::string> device_pids;         // JSON, by DeviceId: where counters go
-  std::vector<std::set<std::string>> counters;  // by ProcessId: counters the file has, as ChromeCopy::counters()
+  std::vector<bool> copied;                     // by ProcessId: whether its events are copied from its file
+  std::vector<std::string> device_pids;         // JSON, by DeviceId: pids for counters
+  std::vector<std::set<std::string>> counters;  // by ProcessId: counters of its file, as in ChromeCopy::counters()
   int64_t offset_ns = 0;                        // added to times of the model
 
   bool writes(ProcessId process) const { return !copied[index(process)]; }
   bool writes(DeviceId device) const { return writes(trace.device(device).process); }
 };
 
-// `,"sf":12` where there is a frame.
+// Appends `,"sf":12` if there is a frame.
 inline char* put_frame(char* to, uint32_t frame) {
   return frame == 0 ? to : put_decimal(put_bytes(to, ",\"sf\":"), frame);
 }
 
-// The name of a track and its place among those of its process.
+// Writes the name of a track and its position among the tracks of its process.
 void write_chrome_thread(const ChromeContext& context, uint64_t pid, uint64_t tid, std::string_view name,
                          uint64_t sort);
-// Kineto's name of a synchronisation.
+// Kineto's name of the synchronisation kind.
 std::string_view sync_name(SyncKind kind);
 
 void write_chrome_metadata(const ChromeContext& context);
@@ -81,6 +81,6 @@ void write_chrome_gpu(const ChromeContext& context);
 void write_chrome_syncs(const ChromeContext& context);
 void write_chrome_counter_ranges(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
-void write_program_counters(const ChromeContext& context);  // recorded, so in plain traces too
+void write_program_counters(const ChromeContext& context);  // these are recorded, so plain traces have them too
 
 }  // namespace prof::analyzer

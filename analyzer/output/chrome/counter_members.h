@@ -1,4 +1,5 @@
-// Values of hardware counters as members of `args`, as Kineto writes them for its profiler ranges: "dram__bytes_read.sum":2048.
+// Values of hardware counters as members of `args`, as Kineto writes them for its profiler ranges:
+// "dram__bytes_read.sum":2048.
 #pragma once
 
 #include "analyzer/base/json/json_text.h"
@@ -9,7 +10,7 @@
 
 namespace prof::analyzer {
 
-// Appends ,"METRIC":VALUE for each; none for what is no number, which JSON does not have. Null: nothing.
+// Appends ,"METRIC":VALUE for each value that is a finite number; JSON has no others. Appends nothing if `row` is null.
 inline void append_counter_members(const Trace& trace, const CounterRow* row, std::string& to) {
   if (row == nullptr) return;
   const CounterSet& set = trace.counters.sets[row->set];

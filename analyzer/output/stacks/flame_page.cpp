@@ -1,5 +1,5 @@
-// A flame graph as one HTML file that needs nothing else: the page is flame_page.inc, the tree follows as JSON in columns. Nodes
-// whose share of the whole is too small to be seen at any zoom stay in: what is drawn is decided in the browser.
+// A flame graph as one self-contained HTML file. The page is flame_page.inc, followed by the tree as JSON columns.
+// Nodes that are too small to be visible at any zoom are included: the browser decides what is drawn.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/output/stacks/stack_formats.h"
 #include "analyzer/table/html_text.h"
@@ -16,7 +16,7 @@ constexpr std::string_view kPage =
 #include "analyzer/output/stacks/flame_page.inc"
     ;
 
-// JSON inside a <script>: nothing in it may end the element.
+// JSON inside a <script> element must not contain the end of the element.
 std::string in_script(const std::string& json) {
   std::string safe;
   safe.reserve(json.size());

@@ -1,4 +1,4 @@
-// Lines in the order of the tree; frames that read the same are one.
+// Lines are in the order of the tree. Frames with the same text are one frame.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/output/stacks/stack_formats.h"
@@ -25,7 +25,7 @@ void write_folded(const CallTree& tree, const StackFileInfo&, Sink& sink) {
   std::map<std::string_view, uint32_t> first_of_text;
   std::vector<uint32_t> same(frames.size());
   for (uint32_t f = 0; f < frames.size(); ++f) same[f] = first_of_text.try_emplace(frames[f], f).first->second;
-  CallTree merged;  // of frames as they read
+  CallTree merged;  // of frames with different texts
   std::vector<uint32_t> rows(tree.nodes().size());
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     const TreeNode& node = tree.nodes()[n];

@@ -1,5 +1,5 @@
-// pprof's profile.proto, field numbers as google/pprof publishes them. Protobuf on the wire is tag, then a varint (type 0)
-// or a length and bytes (type 2); no other type is needed here.
+// Writes pprof's profile.proto, with the field numbers of google/pprof. A Protobuf field is a tag and a varint (type
+// 0), or a tag, a length and bytes (type 2). No other type is needed here.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/output/stacks/stack_formats.h"
 
@@ -104,7 +104,7 @@ class Profile {
     }
   }
 
-  // A frame is one location and one function, of the frame's number.
+  // A frame is one location and one function, both with the frame's number.
   void place(uint32_t f) {
     const TreeFrame& frame = tree_.frames()[f];
     Message line;
@@ -129,7 +129,7 @@ class Profile {
     Message mapping;
     mapping.number(1, id);
     mapping.number(5, strings_.of(tree_.text(StringId{module})));
-    for (const uint32_t has : {7, 8, 9}) mapping.number(has, 1);  // functions, files, lines: do not look for them
+    for (const uint32_t has : {7, 8, 9}) mapping.number(has, 1);  // has_functions, has_filenames, has_line_numbers
     profile_.bytes(3, mapping.text());
   }
 
@@ -159,7 +159,7 @@ std::string gzip_bytes(std::string_view bytes) {
 
 void write_pprof(const CallTree& tree, const StackFileInfo& info, Sink& sink) {
   const std::string bytes = Profile(tree).make(info);
-  // A sink of that name compresses by itself.
+  // A sink with that file name compresses the data itself.
   sink.write(sink.path().ends_with(".gz") ? bytes : gzip_bytes(bytes));
 }
 

@@ -1,5 +1,5 @@
-// speedscope's file format: frames once, then one "sampled" profile, a sample a node with its value as weight. speedscope draws
-// samples in their order, so they go in the order of the tree: equal callers stand side by side.
+// Writes speedscope's file format: the frames, then one "sampled" profile with one sample per node and the node's value
+// as weight. speedscope draws samples in their order. They are in the order of the tree, so equal callers are adjacent.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/output/stacks/stack_formats.h"
@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Nodes depth first.
+// Nodes in depth-first order.
 std::vector<uint32_t> in_tree_order(const CallTree& tree) {
   std::vector<std::vector<uint32_t>> children(tree.nodes().size());
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) children[tree.nodes()[n].parent].push_back(n);

@@ -1,4 +1,4 @@
-// A tree of calls (model/call_tree.h) in the forms that other tools read, one file each; exporters.def names them and
+// A call tree (model/call_tree.h) in the formats of other tools, one file each. exporters.def lists the formats and
 // their readers.
 #pragma once
 
@@ -25,7 +25,7 @@ void write_flame_page(const CallTree& tree, const StackFileInfo& info, Sink& sin
 // A frame as torch.autograd.profiler's export_stacks() writes it: blanks, tabs, line ends and semicolons become "_".
 std::string folded_frame(std::string_view text);
 
-// The bytes as one member of a gzip file, whatever the name of the file is.
+// Compresses the bytes as one gzip member, whatever the name of the file is.
 std::string gzip_bytes(std::string_view bytes);
 
 }  // namespace prof::analyzer
