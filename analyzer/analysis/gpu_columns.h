@@ -46,11 +46,7 @@ inline std::vector<std::string> device_names(const Trace& trace) {
 }
 inline void add_place_cells(Table::Row& row, const std::vector<std::string>& device_names, const Stream& stream) {
   row.add(std::string_view(device_names[index(stream.device)])).add(stream.context);
-  if (stream.green_context != kNone) {
-    row.add(stream.green_context);
-  } else {
-    row.empty();
-  }
+  row.add_if(stream.green_context != kNone, stream.green_context);
   row.add(stream.number);
 }
 

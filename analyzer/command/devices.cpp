@@ -45,27 +45,9 @@ void add_columns(Table& table, bool of_inputs) {
 }
 
 void add_peaks(const DevicePeaks& peaks, Table::Row& row) {
-  const auto number = [&](double value) {
-    if (value > 0) {
-      row.add(value);
-    } else {
-      row.empty();
-    }
-  };
-  const auto count = [&](uint32_t value) {
-    if (value != 0) {
-      row.add(value);
-    } else {
-      row.empty();
-    }
-  };
-  const auto text = [&](const std::string& value) {
-    if (value.empty()) {
-      row.empty();
-    } else {
-      row.add(std::string_view(value));
-    }
-  };
+  const auto number = [&](double value) { row.add_if(value > 0, value); };
+  const auto count = [&](uint32_t value) { row.add_if(value != 0, value); };
+  const auto text = [&](const std::string& value) { row.add_text(value); };
   text(peaks.name);
   row.add(peak_origin_name(peaks.origin));
   for (const double tera : peaks.tera) number(tera);

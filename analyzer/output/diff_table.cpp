@@ -113,20 +113,8 @@ Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) 
                      ColumnId::launch_shape, ColumnId::path, ColumnId::shapes});
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
-    const auto text = [&](const std::string& value) {
-      if (value.empty()) {
-        row.empty();
-      } else {
-        row.add(std::string_view(value));
-      }
-    };
+    const auto real = [&](std::optional<double> value) { row.add(value); };
+    const auto text = [&](const std::string& value) { row.add_text(value); };
     row.add(verdict_name(each.verdict));
     cells.add_count(row, each.before.launches_a_run());
     cells.add_count(row, each.now.launches_a_run());
@@ -160,13 +148,7 @@ Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm
   table.add_column(ColumnId::path);
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
+    const auto real = [&](std::optional<double> value) { row.add(value); };
     row.add(std::string_view(diff_name(each.name, names)));
     for (const DiffSide* const side : {&each.before, &each.now}) {
       if (side->launches == 0) {
@@ -180,11 +162,7 @@ Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm
       real(side->sums.flops_percent());
       real(side->sums.bytes_percent());
     }
-    if (each.path.empty()) {
-      row.empty();
-    } else {
-      row.add(std::string_view(each.path));
-    }
+    row.add_text(each.path);
   }
   add_notes(diff, labels, table);
   return table;

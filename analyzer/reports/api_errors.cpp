@@ -70,11 +70,7 @@ Table report_api_errors(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(trace.processes[group->process].pid).add(group->count).add(calls[{group->process, group->api}]);
     row.add(call).add(group->result);
-    if (error.empty()) {
-      row.empty();
-    } else {
-      row.add(error);
-    }
+    row.add_text(error);
     row.add(first.begin_ns).add(trace.host[group->last].begin_ns).add(trace.thread(first.thread).tid);
     const PathId path = cursors[index(first.thread)].at(first.begin_ns);
     if (index(path) != 0) {

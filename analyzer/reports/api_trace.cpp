@@ -22,11 +22,7 @@ Table report_api_trace(const AnalysisInput& input) {
     const Thread& thread = trace.thread(event.thread);
     row.add(event.begin_ns).add(event.duration_ns());
     row.add(event.api() == 0 ? std::string_view("[unknown call]") : trace.api_name(event)).add(event.result());
-    if (event.correlation != 0) {
-      row.add(event.correlation);
-    } else {
-      row.empty();
-    }
+    row.add_if(event.correlation != 0, event.correlation);
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(std::string_view(thread.name));
     if (event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) {
       row.add(asked_bytes(event));
@@ -39,11 +35,8 @@ Table report_api_trace(const AnalysisInput& input) {
     } else {
       row.empty().empty();
     }
-    if (event.is_launch() && !event.has(kHostCaptured) && trace.process_of(event).has_live_depth()) {
-      row.add(event.live_depth);
-    } else {
-      row.empty();
-    }
+    row.add_if(event.is_launch() && !event.has(kHostCaptured) && trace.process_of(event).has_live_depth(),
+               event.live_depth);
     if (event.kind() == HostKind::KernelLaunch) {
       row.add(names.name(KernelId{static_cast<uint32_t>(event.subject)}, input.options.names));
     } else {

@@ -101,20 +101,8 @@ Table report_bench_kernel(const AnalysisInput& input) {
     PeakSums sums;
     sums.add(costs.of(bench.repeats.front()), whole_ns(times.median), peaks.of_device[on]);
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
-    const auto text = [&](const std::string& value) {
-      if (value.empty()) {
-        row.empty();
-      } else {
-        row.add(std::string_view(value));
-      }
-    };
+    const auto real = [&](std::optional<double> value) { row.add(value); };
+    const auto text = [&](const std::string& value) { row.add_text(value); };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(times.count);
     if (bench.own != kNone) {
       row.add(trace.operations[bench.own].duration_ns());

@@ -201,11 +201,7 @@ class BreakdownTable {
   void row(std::string_view what, const char* counted, int64_t ns, int64_t operations = kEmptyCell,
            bool of_communication = false) {
     Table::Row row = table_.row();
-    if (pid_ == 0) {
-      row.empty();
-    } else {
-      row.add(pid_);
-    }
+    row.add_if(pid_ != 0, pid_);
     row.add(std::string_view(device_)).add(std::string_view(window_)).add(what).add(std::string_view(counted));
     row.add(operations).add(ns);
     share(row, ns, static_cast<double>(whole_.window_ns));
@@ -270,13 +266,7 @@ class BreakdownTable {
   static bool is_of_busy(std::string_view what) {
     return !what.starts_with("window") && !what.starts_with("idle") && what != "kernel_time" && what != "total_time";
   }
-  static void share(Table::Row& row, int64_t part, double whole) {
-    if (whole <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(part) / whole);
-    }
-  }
+  static void share(Table::Row& row, int64_t part, double whole) { row.add_percent(part, whole); }
 
   const AnalysisInput& input_;
   Table table_{"breakdown", "GPU time by what it was for"};

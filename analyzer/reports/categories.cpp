@@ -96,13 +96,7 @@ std::vector<Category> in_categories(const AnalysisInput& input, const std::vecto
   return categories;
 }
 
-void add_share(Table::Row& row, int64_t part_ns, double whole_ns) {
-  if (whole_ns <= 0) {
-    row.empty();
-  } else {
-    row.add(100 * static_cast<double>(part_ns) / whole_ns);
-  }
-}
+void add_share(Table::Row& row, int64_t part_ns, double whole_ns) { row.add_percent(part_ns, whole_ns); }
 
 }  // namespace
 

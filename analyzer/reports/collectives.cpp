@@ -39,13 +39,7 @@ Table report_collectives(const AnalysisInput& input) {
     const Stream& stream = trace.stream(operation.stream());
     const Device& device = trace.device(stream.device);
     Table::Row row = table.row();
-    const auto count = [&](const std::optional<int64_t>& value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
+    const auto count = [&](const std::optional<int64_t>& value) { row.add(value); };
     row.add(operation.start_ns).add(operation.duration_ns());
     if (kernel->latest_start_ns) {
       row.add(*kernel->latest_start_ns - operation.start_ns);

@@ -91,11 +91,7 @@ Table report_copies(const AnalysisInput& input) {
       row.add(copy_kind_name(kind)).add(memory_kind_name(source));
     }
     row.add(memory_kind_name(destination));
-    if (source == kPageable || destination == kPageable) {
-      row.add(std::string_view("yes"));
-    } else {
-      row.empty();
-    }
+    row.add_if(source == kPageable || destination == kPageable, std::string_view("yes"));
     row.add(sum->count).add(sum->bytes).add(sum->time_ns).add(sum->longest_ns);
     if (sum->time_ns > 0) {
       row.add(static_cast<double>(sum->bytes) / static_cast<double>(sum->time_ns));

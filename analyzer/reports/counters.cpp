@@ -71,30 +71,14 @@ void add_row(const AnalysisInput& input, const Measured& each, const std::vector
   const PeakSums& sums = each.peaks;
   const CounterSet& set = trace.counters.sets[each.set];
   Table::Row row = table.row();
-  const auto real = [&](std::optional<double> value) {
-    if (value) {
-      row.add(*value);
-    } else {
-      row.empty();
-    }
-  };
-  const auto text = [&](std::string_view value) {
-    if (value.empty()) {
-      row.empty();
-    } else {
-      row.add(value);
-    }
-  };
+  const auto real = [&](std::optional<double> value) { row.add(value); };
+  const auto text = [&](std::string_view value) { row.add_text(value); };
   if (each.process == kNone) {
     row.empty();
   } else {
     row.add(trace.processes[each.process].pid);
   }
-  if (set.device == kNone) {
-    row.empty();
-  } else {
-    row.add(set.device);
-  }
+  row.add_if(set.device != kNone, set.device);
   row.add(std::string_view(each.what)).add(each.count);
   real(each.timed == 0 ? std::nullopt : std::optional(each.time_ns));
   real(each.timed == 0 ? std::nullopt : std::optional(each.time_ns / static_cast<double>(each.timed)));

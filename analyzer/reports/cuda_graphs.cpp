@@ -119,11 +119,7 @@ Table report_cuda_graphs(const AnalysisInput& input) {
     } else {
       const uint32_t from = input.views.graph_origins().source(graph.process, graph.number, trace.last_ns);
       row.add(graph.number);
-      if (from == 0) {
-        row.empty();
-      } else {
-        row.add(from);
-      }
+      row.add_if(from != 0, from);
     }
     if (graph_row == 0) {
       row.empty().empty().empty().empty().empty();

@@ -191,13 +191,7 @@ Table report_graphs(const AnalysisInput& input) {
   for (const GraphRow& graph : rows_of(graphs)) {
     const auto& [text, backward, process] = graph.key;
     Table::Row row = table.row();
-    const auto share = [&](double whole_ns) {
-      if (whole_ns <= 0) {
-        row.empty();
-      } else {
-        row.add(100 * static_cast<double>(graph.union_ns) / whole_ns);
-      }
-    };
+    const auto share = [&](double whole_ns) { row.add_percent(graph.union_ns, whole_ns); };
     row.add(trace.processes[process].pid);
     if (graph.device == kNone) {
       row.empty();

@@ -93,11 +93,7 @@ Table report_hot_stacks(const AnalysisInput& input) {
     const auto add = [&](int64_t value, const std::vector<uint32_t>* groups) {
       row.add(value);
       if (groups != nullptr) answer.add_half_cell(row, *groups);
-      if (all <= 0) {
-        row.empty();
-      } else {
-        row.add(100 * static_cast<double>(value) / static_cast<double>(all));
-      }
+      row.add_percent(value, all);
     };
     add(each.self, &each.self_groups);
     add(each.total, &each.total_groups);

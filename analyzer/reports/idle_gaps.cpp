@@ -45,11 +45,7 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap, const 
   } else {
     row.add(kClasses[static_cast<size_t>(gap_class(trace, gap))]);
   }
-  if (gap.launch == kNone) {
-    row.empty();
-  } else {
-    row.add(gap.host_ns);
-  }
+  row.add_if(gap.launch != kNone, gap.host_ns);
   if (gap.call == kNone) {
     row.empty().empty();
   } else {

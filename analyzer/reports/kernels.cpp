@@ -224,13 +224,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   const bool is_graph = group.kind == GpuKind::Graph, is_kernel = group.kind == GpuKind::Kernel || is_graph;
   const Statistics& all = group.durations;
   Table::Row row = table.row();
-  const auto share = [&](double whole_ns) {
-    if (whole_ns <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(all.total) / whole_ns);
-    }
-  };
+  const auto share = [&](double whole_ns) { row.add_percent(all.total, whole_ns); };
   if (grouping.device) {
     const Device& device = trace.device(stream.device);
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal);
@@ -244,11 +238,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
     }
   }
   if (grouping.stack != 0) {
-    if (group.stack.empty()) {
-      row.empty();
-    } else {
-      row.add(std::string_view(group.stack));
-    }
+    row.add_text(group.stack);
   }
   row.add(std::string_view(is_graph                      ? "graph"
                            : is_kernel                   ? "kernel"

@@ -34,11 +34,7 @@ Table report_launch_apis(const AnalysisInput& input) {
     row.add(group.gpu_ns);
     estimates.add_cells(row, group.number);
     row.add(group.kernels).add(group.shorts);
-    if (group.kernels > 0) {
-      row.add(100 * static_cast<double>(group.shorts) / static_cast<double>(group.kernels));
-    } else {
-      row.empty();
-    }
+    row.add_percent(group.shorts, group.kernels);
     row.add(group.short_api_ns).add(group.api);
     stacks.add_cell(row, group.stack);
   }

@@ -157,11 +157,7 @@ Table report_memory_ops(const AnalysisInput& input) {
       Table::Row row = table.row();
       row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline)));
       row.add(sum.allocations).add(sum.allocated).add(sum.largest).add(sum.at_peak);
-      if (peak_bytes > 0) {
-        row.add(100 * static_cast<double>(sum.at_peak) / static_cast<double>(peak_bytes));
-      } else {
-        row.empty();
-      }
+      row.add_percent(sum.at_peak, peak_bytes);
       row.add(sum.left);
       for (size_t i = 0; i < key.size(); ++i) row.add(std::string_view(groups.text(groups.words()[i], key[i])));
     }

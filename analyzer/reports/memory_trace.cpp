@@ -54,11 +54,7 @@ Table report_memory_trace(const AnalysisInput& input) {
       row.add(change->bytes).empty();
     }
     row.add(change->live);
-    if (change->pool == 0) {
-      row.empty();
-    } else {
-      row.add(pool_live);
-    }
+    row.add_if(change->pool != 0, pool_live);
     if (change->allocation == kNone) {
       row.empty();
     } else {

@@ -290,11 +290,7 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
         row.add(each.total_ns).add(each.calls).add(each.average_ns()).add(each.min_ns).add(each.max_ns);
         if (options.median) row.add(each.median_ns);
         if (options.stddev) row.add(each.stddev_ns);
-        if (section.kind == SummarySection::Api) {
-          row.add(each.failed);
-        } else {
-          row.empty();
-        }
+        row.add_if(section.kind == SummarySection::Api, each.failed);
         if (estimated) {
           const auto found = section.kind == SummarySection::Gpu
                                  ? estimates.find(Key{section.of.device, section.of.stream, each.name})

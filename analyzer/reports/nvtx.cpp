@@ -170,19 +170,11 @@ Table report_nvtx(const AnalysisInput& input) {
       row.empty();
     }
     row.add(sums.count);
-    if (nests) {
-      row.add(sums.with_gpu);
-    } else {
-      row.empty();
-    }
+    row.add_if(nests, sums.with_gpu);
     row.add(sums.cpu_ns);
     if (sums.with_gpu == 0) {
       row.empty().empty().empty().empty();
-      if (nests) {
-        row.add(uint64_t{0});
-      } else {
-        row.empty();
-      }
+      row.add_if(nests, uint64_t{0});
       if (nests) {
         estimates.add_cells(row, sums.number);
       } else {
@@ -191,11 +183,7 @@ Table report_nvtx(const AnalysisInput& input) {
       continue;
     }
     row.add(sums.span_ns).add(sums.busy_ns);
-    if (sums.span_ns > 0) {
-      row.add(100 * static_cast<double>(sums.busy_ns) / static_cast<double>(sums.span_ns));
-    } else {
-      row.empty();
-    }
+    row.add_percent(sums.busy_ns, sums.span_ns);
     row.add(sums.sum_ns).add(sums.operations);
     estimates.add_cells(row, sums.number);
   }

@@ -80,11 +80,7 @@ Table report_nvtx_counters(const AnalysisInput& input) {
       for (int empty = 0; empty < 6; ++empty) row.empty();
     }
     for (const std::optional<double>& limit : {counter.min, counter.max}) {
-      if (limit) {
-        row.add(*limit);
-      } else {
-        row.empty();
-      }
+      row.add(limit);
     }
     if (counter.min || counter.max) {
       row.add(sums[i].outside);

@@ -54,16 +54,8 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     } else {
       row.empty().empty();
     }
-    if (entry.id != kNone) {
-      row.add(entry.id + 1);
-    } else {
-      row.empty();
-    }
-    if (range.parent != kNone) {
-      row.add(range.parent + 1);
-    } else {
-      row.empty();
-    }
+    row.add_if(entry.id != kNone, entry.id + 1);
+    row.add_if(range.parent != kNone, range.parent + 1);
     constexpr std::string_view kStyles[] = {"PushPop", "StartEnd", "Mark"};
     row.add(kStyles[static_cast<size_t>(range.style)]).add(trace.text(label.domain));
     row.add(std::string_view(range_state(trace, range)));

@@ -85,11 +85,7 @@ Table report_op_idle(const AnalysisInput& input) {
       row.add(std::string_view(gpus[gpu]));
     }
     row.add(sum.calls).add(sum.inside_ns).add(sum.self_ns).add(sum.idle_ns);
-    if (sum.inside_ns > 0) {
-      row.add(percent_of(sum.idle_ns, sum.inside_ns));
-    } else {
-      row.empty();
-    }
+    row.add_if(sum.inside_ns > 0, percent_of(sum.idle_ns, sum.inside_ns));
     if (reference || sum.inside_ns == 0) {
       row.empty().empty();
     } else {

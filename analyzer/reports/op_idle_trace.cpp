@@ -37,11 +37,7 @@ Table report_op_idle_trace(const AnalysisInput& input) {
       row.add(std::string_view(gpus[op.gpu]));
     }
     row.add(op.waiting);
-    if (reference) {
-      row.empty();
-    } else {
-      row.add(op.outstanding);
-    }
+    row.add_if(!reference, op.outstanding);
     row.add(op.idle_ns);
     if (op.inside_ns > 0) {
       row.add(100 * static_cast<double>(op.idle_ns) / inside);

@@ -85,13 +85,7 @@ void declare_operator_columns(Table& table, const Estimates& estimates) {
 
 void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, const OpAverages& all,
              const OpGrouping& grouping, const Estimates& estimates) {
-  const auto share = [](Table::Row& row, int64_t ns, int64_t of_ns) {
-    if (of_ns <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(ns) / static_cast<double>(of_ns));
-    }
-  };
+  const auto share = [](Table::Row& row, int64_t ns, int64_t of_ns) { row.add_percent(ns, of_ns); };
   const auto average = [&](int64_t ns) {
     return add_saturated(ns, static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
   };
@@ -118,13 +112,7 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
   row.add(op.count).add(op.min_ns).add(op.max_ns);
   row.add(op.flops).add(std::string_view(op.on_device ? "CUDA" : "CPU"));
   row.add(int64_t{op.is_async}).add(int64_t{op.annotation});
-  const auto text = [&](bool there, std::string_view value) {
-    if (there) {
-      row.add(value);
-    } else {
-      row.empty();
-    }
-  };
+  const auto text = [&](bool there, std::string_view value) { row.add_if(there, value); };
   if (grouping.node) {
     row.add(node_id(input.trace, op.process));
   } else {

@@ -159,11 +159,7 @@ class Instances {
     const Range* const range = tree_.range(node);
     const uint32_t parent = tree_[node].parent;
     row.add(node + 1);
-    if (parent == kNone) {
-      row.empty();
-    } else {
-      row.add(parent + 1);
-    }
+    row.add_if(parent != kNone, parent + 1);
     row.add(range != nullptr ? trace_.range_name(*range) : names_.text(tree_.name(node)));
     add_where(row, tree_.thread(node));
     row.add(tree_.begin_ns(node)).add(tree_.end_ns(node)).add(tree_.self_ns(node)).add(tree_.total_ns(node));
@@ -197,11 +193,7 @@ class Instances {
     const BackwardLink* const link = links_.around(range_row);
     const bool backward = link != nullptr && link->backward == range_row;
     const uint64_t flops = range.kind == RangeKind::Operator ? flops_.of(range) : 0;
-    if (flops == 0) {
-      row.empty();
-    } else {
-      row.add(flops);
-    }
+    row.add_if(flops != 0, flops);
     row.add(int64_t{async});
     const bool user = range.kind == RangeKind::Annotation || range.kind == RangeKind::Nvtx;
     row.add(std::string_view(backward                            ? "backward"
@@ -209,11 +201,7 @@ class Instances {
                              : user && text.sequence < 0         ? "user"
                                                                  : "function"));
     const int64_t sequence = detail != nullptr ? detail->sequence : text.sequence;
-    if (sequence < 0) {
-      row.empty();
-    } else {
-      row.add(sequence);
-    }
+    row.add_if(sequence >= 0, sequence);
     if (detail == nullptr || detail->forward_thread == 0) {
       row.empty();
     } else {
@@ -236,21 +224,13 @@ class Instances {
       if (!stack.empty()) stack += ';';
       stack += frame;
     }
-    if (stack.empty()) {
-      row.empty();
-    } else {
-      row.add(std::string_view(stack));
-    }
+    row.add_text(stack);
   }
 
   void add_operation(Table::Row& row, const GpuOperation& operation) const {
     const uint32_t node = node_of_operation(tree_, operation, at_calls_);
     row.empty();
-    if (node == kNone) {
-      row.empty();
-    } else {
-      row.add(node + 1);
-    }
+    row.add_if(node != kNone, node + 1);
     row.add(std::string_view(kineto_name(kernel_names_, operation))).add(std::string_view("CUDA"));
     const Stream& stream = trace_.stream(operation.stream());
     row.add(trace_.device(stream.device).ordinal);

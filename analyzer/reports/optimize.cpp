@@ -209,17 +209,9 @@ Table report_optimize(const AnalysisInput& input) {
     } else {
       row.add(std::string_view(each.reason));
     }
-    if (each.scored) {
-      row.add(each.score);
-    } else {
-      row.empty();
-    }
+    row.add_if(each.scored, each.score);
     row.add(range.begin_ns).add(range.end_ns - range.begin_ns).add(self[each.op.range]).add(each.op.idle_ns);
-    if (reference) {
-      row.empty();
-    } else {
-      row.add(each.op.starved_ns);
-    }
+    row.add_if(!reference, each.op.starved_ns);
     row.add(each.op.waiting).add(trace.processes[index(thread.process)].pid).add(thread.tid);
   }
   return table;

@@ -155,11 +155,7 @@ void add_description(Table::Row& row, std::vector<int64_t>& values) {
   row.add(all.count);
   if (all.count == 0) return;
   row.add(all.mean);
-  if (all.count > 1) {
-    row.add(all.stddev);
-  } else {
-    row.empty();
-  }
+  row.add_if(all.count > 1, all.stddev);
   row.add(all.min).add(all.q1).add(all.median).add(all.q3).add(all.max);
 }
 void add_description_columns(Table& table) {

@@ -248,20 +248,8 @@ Table report_roofline(const AnalysisInput& input) {
     const PeakSums& sums = point.sums;
     const Device& device = trace.devices[point.device];
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
-    const auto text = [&](std::string_view value) {
-      if (value.empty()) {
-        row.empty();
-      } else {
-        row.add(value);
-      }
-    };
+    const auto real = [&](std::optional<double> value) { row.add(value); };
+    const auto text = [&](std::string_view value) { row.add_text(value); };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
     estimates.add_cells(row, point.number);
     real(sums.intensity());
@@ -271,11 +259,7 @@ Table report_roofline(const AnalysisInput& input) {
     real(sums.flops_percent());
     real(sums.bytes_percent());
     text(roof_bound_name(point.bound));
-    if (point.lost_ns) {
-      row.add(*point.lost_ns);
-    } else {
-      row.empty();
-    }
+    row.add(point.lost_ns);
     row.add(sums.unknown_ns());
     text(sums.type_text());
     text(sums.source_text());

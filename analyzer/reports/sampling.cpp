@@ -186,28 +186,12 @@ void add_sampled_row(const Trace& trace, const SampledSet& set, const SampledWor
   Table::Row row = table.row();
   row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(std::string_view(work.what));
   const bool counted = work.count != 0;
-  if (counted) {
-    row.add(work.count);
-  } else {
-    row.empty();
-  }
-  if (counted) {
-    row.add(work.with_samples);
-  } else {
-    row.empty();
-  }
+  row.add_if(counted, work.count);
+  row.add_if(counted, work.with_samples);
   row.add(work.sums.samples);
-  if (counted) {
-    row.add(work.sums.shared);
-  } else {
-    row.empty();
-  }
+  row.add_if(counted, work.sums.shared);
   row.add(work.time_ns);
-  if (work.time_ns <= 0) {
-    row.empty();
-  } else {
-    row.add(100 * static_cast<double>(work.sums.ns) / static_cast<double>(work.time_ns));
-  }
+  row.add_percent(work.sums.ns, work.time_ns);
   for (const StringId metric : metrics) {
     const auto at = std::find(set.metrics.begin(), set.metrics.end(), metric);
     const auto m = static_cast<size_t>(at - set.metrics.begin());
@@ -227,11 +211,7 @@ void add_sampled_row(const Trace& trace, const SampledSet& set, const SampledWor
   } else {
     row.add(std::string_view("no sample lies inside"));
   }
-  if (work.name.empty()) {
-    row.empty();
-  } else {
-    row.add(work.name);
-  }
+  row.add_text(work.name);
 }
 
 }  // namespace

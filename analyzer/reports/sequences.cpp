@@ -57,11 +57,7 @@ Table report_sequences(const AnalysisInput& input) {
     row.add(std::string_view(fusion ? graph ? "fusion" : "fusion, graph" : graph ? "" : "graph"));
     row.add(static_cast<uint64_t>(sequence.example.size())).add(sequence.count).add(sequence.gpu_ns);
     row.add(sequence.gap_ns);
-    if (window_ns <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(sequence.gap_ns) / static_cast<double>(window_ns));
-    }
+    row.add_percent(sequence.gap_ns, window_ns);
     row.add(sequence.launch_ns).add(sequence.short_kernels);
     std::string text;
     for (const uint32_t each : sequence.example) {

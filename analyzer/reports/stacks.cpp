@@ -58,11 +58,7 @@ Table report_stacks(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(node.value);
     if (answer.estimated()) answer.add_half_cell(row, answer.groups[n]);
-    if (all <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(node.value) / static_cast<double>(all));
-    }
+    row.add_percent(node.value, all);
     row.add(node.count).add(std::string_view(text));
   }
   table.notes.push_back(

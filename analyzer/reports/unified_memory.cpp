@@ -56,17 +56,9 @@ Table report_unified_memory(const AnalysisInput& input) {
     if (what == UnifiedWhat::GpuFaults) {
       row.add(sum.value);
     } else {
-      if (what == UnifiedWhat::CpuFault) {
-        row.add(sum.count);
-      } else {
-        row.empty();
-      }
+      row.add_if(what == UnifiedWhat::CpuFault, sum.count);
     }
-    if (moves) {
-      row.add(sum.value);
-    } else {
-      row.empty();
-    }
+    row.add_if(moves, sum.value);
     row.add(sum.time_ns).add(sum.longest_ns);
     if (moves && sum.time_ns > 0) {
       row.add(static_cast<double>(sum.value) / static_cast<double>(sum.time_ns));

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,6 +58,15 @@ class Table {
     Row& add(double value);
     Row& add(std::string_view text);
     Row& empty() { return add(kEmptyCell); }
+    // The value, or an empty cell where there is none.
+    template <class Value> Row& add(const std::optional<Value>& value) { return value ? add(*value) : empty(); }
+    template <class Value> Row& add_if(bool known, Value value) { return known ? add(value) : empty(); }
+    Row& add_text(std::string_view text) { return text.empty() ? empty() : add(text); }
+    // `part` in percent of the whole; an empty cell where the whole is 0 or less.
+    template <class Part, class Whole> Row& add_percent(Part part, Whole whole) {
+      if (whole <= 0) return empty();
+      return add(100 * static_cast<double>(part) / static_cast<double>(whole));
+    }
 
    private:
     Table& table_;

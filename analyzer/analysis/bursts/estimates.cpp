@@ -66,11 +66,7 @@ void Estimates::add_cells(Table::Row& row, const Extrapolated& estimate, std::op
     row.empty().empty().empty();
   }
   if (rows_ == RowsAre::ByLaunch) {
-    if (not_met) {
-      row.add(*not_met);
-    } else {
-      row.empty();
-    }
+    row.add(not_met);
   }
 }
 

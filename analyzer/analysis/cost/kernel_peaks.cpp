@@ -79,20 +79,8 @@ Table kernel_peaks(const AnalysisInput& input) {
     const PeakSums& sums = each.sums;
     const Device& device = trace.devices[each.device];
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) {
-      if (value) {
-        row.add(*value);
-      } else {
-        row.empty();
-      }
-    };
-    const auto text = [&](const std::string& value) {
-      if (value.empty()) {
-        row.empty();
-      } else {
-        row.add(std::string_view(value));
-      }
-    };
+    const auto real = [&](std::optional<double> value) { row.add(value); };
+    const auto text = [&](const std::string& value) { row.add_text(value); };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
     row.add(static_cast<double>(sums.total_ns) / static_cast<double>(sums.count));
     real(sums.with_flops == 0 ? std::nullopt : std::optional(sums.flops / 1e9));

@@ -279,11 +279,7 @@ void StackTree::add_half_column(Table& table, ColumnId column) const {
 void StackTree::add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const {
   if (!estimated()) return;
   const Extrapolated estimate = estimates->of(of_groups);
-  if (estimate.known() && estimate.half >= 0) {
-    row.add(whole_ns(estimate.half));
-  } else {
-    row.empty();
-  }
+  row.add_if(estimate.known() && estimate.half >= 0, whole_ns(estimate.half));
 }
 
 std::vector<std::vector<uint32_t>> StackTree::groups_below() const {

@@ -112,11 +112,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
   if (stack == StackId{} && operation != kNone) stack = stacks.of_operation(trace.operations[operation]);
   if (stack == StackId{} && call != kNone) stack = stacks.of_call(call);
   const std::string code = stacks.text(stack, 3);
-  if (code.empty()) {
-    row.empty();
-  } else {
-    row.add(std::string_view(code));
-  }
+  row.add_text(code);
 }
 
 // The cell of the column with this key, as text. Times are scaled.

@@ -206,11 +206,7 @@ template <class Take> Table memory_rule(const AnalysisInput& input, Table table,
     }
     row.add(megabytes(operation.bytes)).add(trace.processes[index(device.process)].pid).add(device.ordinal);
     row.add(stream.context);
-    if (stream.green_context != kNone) {
-      row.add(stream.green_context);
-    } else {
-      row.empty();
-    }
+    row.add_if(stream.green_context != kNone, stream.green_context);
     row.add(stream.number).add(trace.api_name(trace.host[operation.launch]));
   }
   return table;

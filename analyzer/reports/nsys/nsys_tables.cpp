@@ -34,11 +34,7 @@ void add_sum_columns(Table& table, ColumnId count, const Estimates* estimates) {
 }
 
 void add_sum(Table::Row& row, Values& values, double all) {
-  if (all > 0) {
-    row.add(100 * static_cast<double>(values.total()) / all);
-  } else {
-    row.empty();
-  }
+  row.add_percent(values.total(), all);
   row.add(values.total()).add(values.count());
   add_statistics(row, values);
 }
@@ -120,11 +116,7 @@ void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {
 void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row) {
   const Range& range = trace.ranges[range_row];
   row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(range_row + 1);
-  if (range.parent != kNone) {
-    row.add(range.parent + 1);
-  } else {
-    row.empty();
-  }
+  row.add_if(range.parent != kNone, range.parent + 1);
   row.add(std::string_view(nsys_range_stack(trace, range_row)));
 }
 
