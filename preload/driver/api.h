@@ -1,6 +1,6 @@
-// The rows of cuda_api.def as types and tables: each row has an enumerator, a prototype, a topic and a form. In the
-// program. Included by the hooks, the resolver and the exports; adding a function to the .def is all it takes to appear
-// here.
+// The rows of cuda_api.def as types and tables. Each row has an enumerator, a prototype, a topic and a form. The hooks,
+// the resolver and the exports include this file. A function that is added to the .def appears here without another
+// edit. It runs in the program.
 #pragma once
 
 #include "preload/driver/api_number.h"
@@ -38,13 +38,13 @@ inline constexpr size_t kApiCount = sizeof(kApiNames) / sizeof(kApiNames[0]);
 
 constexpr size_t index_of(Api api) { return static_cast<size_t>(api); }
 
-// cuda.h appends these suffixes to the symbols of its per-thread default stream (__CUDA_API_PTSZ, __CUDA_API_PTDS), so
-// the name is the ABI's own statement of what a null stream means to a symbol.
+// cuda.h appends these suffixes to the symbols of its per-thread default stream (__CUDA_API_PTSZ, __CUDA_API_PTDS). The
+// name therefore defines in the ABI what a null stream means to a symbol.
 constexpr NullStream null_stream_of(std::string_view name) {
   return name.ends_with("_ptsz") || name.ends_with("_ptds") ? NullStream::PerThread : NullStream::Legacy;
 }
 
-// The topics and forms that rows name; each is defined in a record_*.h.
+// The topics and forms that rows name. A record_*.h defines each of them.
 namespace topic {
 #define CUDA_API(name, about, ...) struct about;
 #include "preload/driver/cuda_api.def"
@@ -73,13 +73,13 @@ template <class Form = form::None> using FormOr = Form;
 #undef CUDA_API
 #pragma GCC diagnostic pop
 
-// What each call of a row reads, in one line of the cache.
+// What each call of a row reads, in one cache line.
 struct alignas(32) DriverRow {
-  // The driver's own function; null where this driver has no such symbol or there is no driver. Set by resolve.cpp before any hook can
-  // be reached, and again when the driver was unloaded and came back elsewhere.
+  // The driver's own function. Null: this driver has no such symbol, or there is no driver. resolve.cpp sets it before
+  // a program can reach the hook. It sets it again if the driver was unloaded and is loaded at another address.
   std::atomic<void*> real;
-  std::atomic<uint64_t> defined;  // the life in which its name was written to the log
-  ApiNumber number;               // in the log
+  std::atomic<uint64_t> defined;  // epoch of the recording whose log has the name
+  ApiNumber number;               // number of the function in the log
 };
 extern DriverRow g_driver_rows[kApiCount];
 

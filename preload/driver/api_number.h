@@ -1,5 +1,5 @@
-// The numbers that functions have in a log: given at the first call, so that the few functions that a program calls often take one
-// byte a record, whichever they are. In the program.
+// Numbers of functions in a log. A function gets its number at its first call. The few functions that a program calls
+// often therefore take one byte in a record. It runs in the program.
 #pragma once
 
 #include "preload/format/ids.h"

@@ -1,6 +1,6 @@
-// The driver's real functions, for calls of our own (names of kernels, ids of streams, completion marks). Resolved together
-// with the rows of cuda_api.def; a member is null where this driver has no such function. Every call of our own that could
-// disturb a capture is bracketed by DriverCall.
+// The driver's real functions, for calls that libprof.so makes itself (names of kernels, ids of streams, completion
+// marks). They are resolved together with the rows of cuda_api.def. A member is null if this driver has no such
+// function. DriverCall brackets every call of ours that could disturb a capture.
 #pragma once
 
 #include "preload/record/thread_local.h"
@@ -9,7 +9,7 @@
 
 namespace prof::preload {
 
-// name as exported by libcuda, type as declared in cuda.h for that exported name
+// The name is the one that libcuda exports. The type is the one that cuda.h declares for that name.
 struct Driver {
 #define PROF_DRIVER_FUNCTION(name) decltype(&::name) name = nullptr;
 #include "preload/driver/driver_functions.def"
@@ -17,7 +17,7 @@ struct Driver {
 };
 extern Driver g_driver;
 
-// Hooks pass through, and the thread's capture mode is RELAXED, while it lives.
+// While an object of this class exists, hooks call the driver directly and the thread's capture mode is RELAXED.
 template <class Calls> class RelaxedCalls {
  public:
   RelaxedCalls() {
@@ -34,6 +34,6 @@ template <class Calls> class RelaxedCalls {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 using DriverCall = RelaxedCalls<DirectCalls>;  // around functions of g_driver
-using CuptiCall = RelaxedCalls<OwnCalls>;      // around CUPTI's, which call the driver
+using CuptiCall = RelaxedCalls<OwnCalls>;      // around CUPTI's functions, which call the driver
 
 }  // namespace prof::preload

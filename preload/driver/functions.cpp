@@ -12,8 +12,9 @@ namespace prof::preload {
 
 namespace {
 
-// handle → [31 bits life | 1 bit "is a CUkernel" | 32 bits StringId]. A name is only kept where the driver cannot be asked
-// later; that a handle is a CUkernel always is, because only cuKernelGetName may be asked about those.
+// handle → [31 bits epoch of the recording | 1 bit "is a CUkernel" | 32 bits StringId]. A name is stored only if the
+// driver cannot report it later. The bit "is a CUkernel" is always stored, because only cuKernelGetName accepts such a
+// handle.
 HandleMap<16384> g_learned;
 constexpr uint64_t kKernel = uint64_t{1} << 32;
 
@@ -76,8 +77,8 @@ const char* driver_name_of([[maybe_unused]] CUfunction function) {
   return name;
 }
 
-// A new generation asks again, but the same handle with the same name in the same module keeps its id: a program that loads
-// and unloads modules all day would fill the tables otherwise.
+// In a new generation the handle is queried again. The same handle with the same name in the same module keeps its id.
+// Otherwise a program that loads and unloads modules all day would fill the tables.
 format::FunctionId function_id(CUfunction function) {
   const uint64_t generation = g_function_generation.load(std::memory_order_relaxed);
   const uint64_t handle = reinterpret_cast<uint64_t>(function);

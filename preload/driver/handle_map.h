@@ -1,5 +1,6 @@
-// A fixed table from driver handles to 64-bit values, lock-free, for hooks: find, put, erase. A full neighbourhood refuses,
-// and the caller goes without. Two threads that put the same new handle at once may leave two entries of equal value.
+// A lock-free table of fixed size from driver handles to 64-bit values, for hooks: find, put, erase. If all places that
+// a handle may take are in use, put() returns false and the caller continues without the entry. If two threads put the
+// same new handle at once, the table may have two entries of equal value.
 #pragma once
 
 #include <atomic>
@@ -54,8 +55,8 @@ template <uint32_t kCapacity> class HandleMap {
 
  private:
   static constexpr uint32_t kProbes = 64;
-  static constexpr uint64_t kErased = 1;           // no handle: those are pointers
-  static constexpr uint64_t kBusy = ~uint64_t{0};  // being filled: matches nobody
+  static constexpr uint64_t kErased = 1;           // not a handle: handles are pointers
+  static constexpr uint64_t kBusy = ~uint64_t{0};  // the slot is being filled: no handle matches
   struct Slot {
     std::atomic<uint64_t> key;
     std::atomic<uint64_t> value;

@@ -1,6 +1,6 @@
-// Driver functions that the toolkit's headers may be too old for: their prototypes, so that a program built with a newer
-// toolkit is recorded all the same. Pointers to what only the newer headers define are void* here: nothing looks behind them.
-// In the program.
+// Prototypes of driver functions that the toolkit's headers may be too old for. With them, a program that was built
+// with a newer toolkit is recorded too. Pointers to types of the newer headers are void* here, because nothing reads
+// what they point to. It runs in the program.
 #pragma once
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// What a null stream argument means to a function of the driver. In the program.
+// What does a null stream argument mean to a function of the driver? Used by hooks, in the program.
 #pragma once
 
 #include <cstdint>

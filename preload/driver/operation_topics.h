@@ -1,4 +1,4 @@
-// Which topics of cuda_api.def submit operations to the GPU. Evaluated by the compiler only.
+// Which topics of cuda_api.def submit operations to the GPU? Only the compiler evaluates these functions.
 #pragma once
 
 #include <string_view>
