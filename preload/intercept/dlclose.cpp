@@ -1,5 +1,6 @@
-// dlclose(): libc's, and behind it a look whether code went away, because another library may be mapped at the same addresses
-// next. Only while call stacks are recorded. Two symbol versions like libc's own, as for dlsym (dlsym.S).
+// dlclose(): calls libc's dlclose, then checks whether code was unloaded, because the next library may be mapped at the
+// same addresses. The check runs only while call stacks are recorded. The function has two symbol versions like libc's
+// own, as dlsym has (dlsym.S).
 #include "preload/base/libc.h"
 #include "preload/base/life_page.h"
 #include "preload/lifecycle/call_scope.h"
@@ -11,7 +12,7 @@ namespace prof::preload {
 namespace {
 
 __attribute__((noinline)) void code_may_be_gone() {
-  // A process that does not record yet, or no more, starts nothing here.
+  // A process that does not record yet, or no longer, starts nothing here.
   if (inside_our_calls() || life().epoch.load(std::memory_order_acquire) == 0) return;
   const int saved = errno;
   if (const EventScope scope; scope.recording()) look_for_unloaded();

@@ -1,9 +1,9 @@
-// dlsym(handle, name). Names that cannot be ours leave by a jump to libc's dlsym with every argument and the return address
-// as they came: RTLD_NEXT means "after the caller", and libc takes the caller from the return address. Compilers drop such a
-// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus and nccl:
-// dlsym_answer.cpp.
+// dlsym(handle, name). If a name cannot be ours, it jumps to libc's dlsym with every argument and the return address
+// unchanged. RTLD_NEXT means "after the caller", and libc finds the caller by the return address. Compilers do not make
+// such a tail call at -O0 and under sanitizers. Therefore the function is in assembly. Ours are cu[A-Z], cuda[A-Z],
+// cupti[A-Z], nvtx, cub, cudn, cuf, cus and nccl: dlsym_answer.cpp answers them.
 //
-// Two symbol versions like libc's own: a version of our own name would never be asked for.
+// It has two symbol versions like libc's own, because no program binds to a version with another name.
 
 #if defined(__x86_64__)
 
@@ -51,7 +51,7 @@ prof_dlsym:
 	ja	.Lforward
 	jmp	.Lours
 .Lnot_cu:
-	cmpb	$'n', (%rsi)		// byte by byte: a short name may end a page
+	cmpb	$'n', (%rsi)		// byte by byte: a short name may end at the end of a page
 	jne	.Lforward
 	cmpb	$'c', 1(%rsi)		// nccl
 	jne	.Lnot_nccl

@@ -1,5 +1,6 @@
-// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus, nccl)? Everything else never gets
-// here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
+// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus,
+// nccl)? dlsym.S forwards all other names to libc. The answer is what the loader would return without libprof.so. If
+// that is the function of a row, the answer is our hook instead.
 #include "preload/base/libc.h"
 #include "preload/intercept/cudart/cudart.h"
 #include "preload/intercept/cupti/cupti_stand_ins.h"
@@ -26,7 +27,7 @@ __attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dls
 __attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name,
                                                                         const void* caller);
 
-// No dlsym in the process at all: nothing can be found.
+// There is no dlsym in the process: no symbol can be found.
 namespace {
 void* prof_no_dlsym(void*, const char*) { return nullptr; }
 }  // namespace
@@ -45,25 +46,25 @@ bool exported_by_us(const void* pointer) { return pointer >= prof_exports_begin 
 ProfDlsymAnswer answer_row(void* handle, const char* name, Api row) {
   const DlsymFunction dlsym_of_libc = prof_find_dlsym();
   const bool scope = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
-  // Seen from here RTLD_NEXT is what comes behind libprof.so in the program's global scope: what RTLD_DEFAULT would have
-  // found without us. A handle of dlopen(NULL) finds our own export first, too.
+  // From here, RTLD_NEXT finds what is after libprof.so in the program's global scope. That is what RTLD_DEFAULT would
+  // find without libprof.so. A handle of dlopen(NULL) finds our own export first, too.
   void* found = scope ? nullptr : dlsym_of_libc(handle, name);
   if (found == nullptr ? scope : exported_by_us(found)) found = dlsym_of_libc(RTLD_NEXT, name);
   if (found != nullptr) {
     void* const hook = hook_of_symbol(found, row);
     if (hook != nullptr) return {hook, 0};
-    // Somebody else's function of that name. Behind RTLD_NEXT only libc knows which one comes after the caller.
+    // Another library's function of that name. With RTLD_NEXT, only libc knows which function is after the caller.
     return {found, handle == RTLD_NEXT ? uint64_t{1} : 0};
   }
-  // A driver opened with RTLD_LOCAL may well be in the caller's own scope, where we cannot look.
+  // A driver that was opened with RTLD_LOCAL may be in the caller's own scope, where this code cannot search.
   if (scope && resolve_driver() && g_driver_rows[index_of(row)].real.load(std::memory_order_relaxed) != nullptr) {
     return {g_hooks[index_of(row)], 0};
   }
   return {nullptr, 0};
 }
 
-// A function of the CUDA run time. Its exports of ours have versions, which dlsym does not ask for, so no look-up finds them;
-// RTLD_DEFAULT and RTLD_NEXT are as seen from here, as above.
+// A function of the CUDA runtime. Our exports of these functions have versions. dlsym does not request versions, so no
+// search finds these exports. RTLD_DEFAULT and RTLD_NEXT mean the same as above.
 ProfDlsymAnswer answer_runtime(void* handle, const char* name) {
   void* const found = prof_find_dlsym()(handle, name);
   if (void* const hook = runtime_hook(name, found); hook != nullptr) return {hook, 0};
@@ -76,7 +77,8 @@ bool may_be_library(const char* name) {
          (name[0] == 'n' && name[1] == 'c');
 }
 
-// A function of a library on top. Exports of ours with versions are never found, as above; those without one may be.
+// A function of a library on top of CUDA. A search never finds our exports with versions, as above. It may find those
+// without one.
 ProfDlsymAnswer answer_library(void* handle, const char* name, const void* caller) {
   const int row = library_row(name);
   if (row < 0) return {nullptr, 1};
@@ -85,7 +87,7 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
   const bool ours = is_library_thunk(found);
   if (ours) {
     found = prof_find_dlsym()(RTLD_NEXT, name);
-    // One that was opened for its opener alone may be in the caller's own scope: our export finds it by its caller.
+    // A library that was opened with RTLD_LOCAL may be in the caller's own scope. Our export finds it by its caller.
     if (found == nullptr)
       return {library_has(static_cast<uint32_t>(row)) ? prof_find_dlsym()(handle, name) : nullptr, 0};
   }
@@ -98,7 +100,7 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
 
 ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller) {
   using namespace prof::preload;
-  if (inside_our_calls()) return {nullptr, 1};  // our own call
+  if (inside_our_calls()) return {nullptr, 1};  // libprof.so's own call
   if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);

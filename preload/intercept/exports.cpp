@@ -1,5 +1,6 @@
-// The exported driver symbols, for programs linked with -lcuda: one jump a row through prof_exported (hooks.cpp). Jumps, not
-// functions: they leave no frame, and their names are C names that cuda.h declares with other attributes.
+// The exported driver symbols, for programs linked with -lcuda. Each row has one jump through prof_exported
+// (hooks.cpp). They are jumps and not functions, because a jump leaves no frame. Also, cuda.h declares their C names
+// with other attributes.
 #if defined(__x86_64__)
 #define PROF_JUMP "endbr64\njmp *prof_exported+8*prof_row(%rip)\n"
 #elif defined(__aarch64__)

@@ -23,7 +23,7 @@ RepeatRange::RepeatRange() {
 RepeatRange::~RepeatRange() { nvtx_pop(nvtx_domain("prof")); }
 
 void prepare_gpu_activity(bool launch) {
-  if (t_local.guard_frame != 0 || inside_our_calls()) return;  // inside another call: its turn comes with the next one
+  if (t_local.guard_frame != 0 || inside_our_calls()) return;  // inside another call: the next call does it
   const EventScope scope;
   if (!scope.recording()) {
     if (!launch) prepare_for_a_later_part();

@@ -1,6 +1,7 @@
-// One hook a row of cuda_api.def: call() stands for the driver's function. The topic of the row says what happens around
-// the real call: enter() before it (returns its state), leave() after it. In the program: nothing here may allocate, lock,
-// throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
+// One hook for each row of cuda_api.def: call() replaces the driver's function. The topic of the row defines what
+// happens around the real call: enter() before it (returns its state), leave() after it. It runs in the program:
+// nothing here may allocate, lock, throw, change errno or change the result. No object here has a destructor that must
+// run, so pthread_cancel and longjmp may leave through a hook.
 #pragma once
 
 #include "preload/capture/cupti/gpu_state.h"
@@ -33,8 +34,8 @@ template <Api api> inline constexpr Inlining kInlining = Inlining::ByCompiler;
 PROF_FLAT_ROWS(PROF_FLAT_ROW)
 #undef PROF_FLAT_ROW
 
-// Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it; counts launches where the
-// recording ends with one.
+// Opens CUPTI before the first launch or context, outside the time that is recorded for that call. If the recording
+// ends with a launch, it counts launches.
 void prepare_gpu_activity(bool launch);
 
 // An NVTX range of the domain "prof" around launches that the recorder makes itself.
@@ -48,14 +49,14 @@ concept Repeatable = requires {
   Topic::kRepeatable;
 };
 
-// What a library may put back for a kernel that comes behind it, and is made again with that.
+// A fill that a library may launch before a kernel to reset memory. It is repeated together with that kernel.
 template <class Topic>
 concept MadeAgain = requires {
   Topic::kMadeAgain;
 }
 &&Topic::kMadeAgain;
 
-// What must be known of a call also where it is not recorded.
+// A topic that must know of a call even if the call is not recorded.
 template <class Topic>
 concept AroundReal = requires {
   Topic::before_real();
@@ -123,7 +124,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
     }
   }
 
-  // PROF_COUNTERS: the call alone on its context, between two marks. What that takes is no part of the recorded time.
+  // PROF_COUNTERS: the call runs alone on its context, between two marks. The recorded time does not include this work.
   __attribute__((noinline, cold)) static CUresult call_measured(Args... args) {
     using Topic = typename Row<api>::Topic;
     const int error_before = errno;
@@ -152,7 +153,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
     return result;
   }
 
-  // Not inlined: the launch path would make room for it.
+  // Not inlined: inlining it would cost the launch path registers and stack.
   __attribute__((noinline, cold)) static CUresult call_awaiting(Args... args) {
     return is_awaited_launch() ? Hook<api>::call(args...) : real(args...);
   }
@@ -165,7 +166,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
     return result;
   }
 
-  // Each behind the fills that stood before the program's own.
+  // Each repeat is made after a repeat of the fills that were before the program's own launch.
   static void repeat(uint32_t times, const ForRepeat<Args>&... each) {
     const RepeatRange range;
     uint32_t made = 0, fills = 0;

@@ -1,4 +1,5 @@
-// Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
+// Instantiates the hook of every row and the entry that every exported symbol jumps to. No other file instantiates them
+// all.
 #include "preload/intercept/hooks.h"
 
 #include "preload/intercept/hook.h"
@@ -15,7 +16,7 @@
 #include "preload/lifecycle/recording_period.h"
 
 extern "C" {
-// What the exported symbol of a row jumps to (exports.cpp): at first to Export::first, then to the hook itself.
+// What the exported symbol of a row jumps to (exports.cpp): first Export::first, later the hook itself.
 __attribute__((visibility("hidden"))) extern void* prof_exported[prof::preload::kApiCount];
 }
 
@@ -28,7 +29,7 @@ PROF_FLAT_ROWS(PROF_FLAT_ROW)
 template <> struct Hook<Api::cuGetProcAddress> { static constexpr auto call = get_proc_address; };
 template <> struct Hook<Api::cuGetProcAddress_v2> { static constexpr auto call = get_proc_address_v2; };
 
-// The program says which part of it is worth recording (PROF_START=profiler). Recorded like other calls.
+// The program reports which period is worth recording (PROF_START=profiler). The calls are recorded like other calls.
 template <> struct Hook<Api::cuProfilerStart> {
   static CUresult CUDAAPI call() {
     profiler_started();
@@ -49,9 +50,9 @@ template <> struct Hook<Api::cuProfilerStop> {
 
 namespace {
 
-// Exported symbols are for programs linked with -lcuda. Without a driver in the process (the program has a weak reference
-// that our export satisfied) they answer what a machine without a GPU would.
-// The first call of a function leaves no frame of ours in its stack; of g++ CMakeLists.txt asks it for this file.
+// Exported symbols are for programs linked with -lcuda. Without a driver in the process, our export satisfies a weak
+// reference of the program. It then returns the error of a machine without a GPU. The first call of a function must
+// leave no frame of ours in its stack. For g++, CMakeLists.txt enables such tail calls in this file.
 #if defined(__clang__)
 #define PROF_TAIL_CALL [[clang::musttail]]
 #else
@@ -62,7 +63,7 @@ template <Api api, class Function = typename Row<api>::Function> struct Export;
 template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)> {
   static CUresult first(Args... args) {
     if (!resolve_driver()) return CUDA_ERROR_NO_DEVICE;
-    if (real_of<api>() == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // a driver older than this function
+    if (real_of<api>() == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // the driver is older than this function
     __atomic_store_n(&prof_exported[index_of(api)], g_hooks[index_of(api)], __ATOMIC_RELAXED);
     PROF_TAIL_CALL return Hook<api>::call(args...);
   }
@@ -70,7 +71,7 @@ template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)
 
 }  // namespace
 
-// Casts in place: by way of a function both tables would be filled at every start.
+// Casts in place: if a function made the casts, both tables would be filled at every start of the program.
 void* const g_hooks[kApiCount] = {
 #define CUDA_API(name, ...) reinterpret_cast<void*>(Hook<Api::name>::call),
 #include "preload/driver/cuda_api.def"

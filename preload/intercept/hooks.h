@@ -1,4 +1,4 @@
-// The hook behind every row of cuda_api.def.
+// The table of hooks: one for every row of cuda_api.def.
 #pragma once
 
 #include "preload/driver/api.h"

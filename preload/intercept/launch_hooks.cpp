@@ -1,4 +1,4 @@
-// The hooks that inline everything they call (hook.h, PROF_FLAT_ROWS), alone in a file.
+// The hooks that inline everything that they call (hook.h, PROF_FLAT_ROWS). No other hook is instantiated in this file.
 #include "preload/intercept/hook.h"
 #include "preload/intercept/records/record_launch.h"
 

@@ -1,5 +1,6 @@
-// cuGetProcAddress in its two forms: 4 arguments (CUDA 11.3) and 5 (12.0). cudart asks for everything here, first of all for
-// cuGetProcAddress itself, and then uses that answer: it must be ours, too. Never recorded.
+// The two forms of cuGetProcAddress: 4 arguments (CUDA 11.3) and 5 (12.0). cudart requests every driver function here.
+// It requests cuGetProcAddress itself first and then uses that answer, so that answer must be ours, too. These calls
+// are never recorded.
 #include "preload/intercept/proc_address.h"
 
 #include "preload/intercept/records/toolkit.h"

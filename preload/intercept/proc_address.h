@@ -1,4 +1,4 @@
-// The hooks of cuGetProcAddress (see proc_address.cpp).
+// The hooks of cuGetProcAddress (proc_address.cpp).
 #pragma once
 
 #include "preload/driver/api.h"

@@ -29,7 +29,7 @@ constexpr std::array<Api, kApiCount> kSorted = sorted_rows();
 
 struct OwnFunction {
   const char* name;
-  size_t offset;  // of its pointer in Driver
+  size_t offset;  // of the function's pointer in Driver
 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -51,14 +51,15 @@ void take_symbol(void*, const char* name, void* address) {
   }
 }
 
-// Programs that probe for a GPU open and close libcuda; the next one may lie elsewhere, so everything is read again.
+// Programs that check for a GPU open and close libcuda. The next libcuda may be at another address, so all symbols are
+// read again.
 bool read_driver() {
   const uintptr_t base = visit_exports("libcuda.so", take_symbol, nullptr);
   if (base != 0) g_driver_base.store(base, std::memory_order_release);
   return base != 0;
 }
 
-// How well a row that has the right address fits what was asked for.
+// How well a row that has the right address fits the requested name. A higher number is a better fit.
 int fitness(const char* row, const char* asked, bool per_thread) {
   if (std::strcmp(row, asked) == 0) return per_thread ? 2 : 3;
   if (std::strncmp(row, asked, std::strlen(asked)) != 0) return 1;

@@ -1,10 +1,17 @@
-// prof_cudart_enter and prof_library_enter: where every thunk of cudart_thunks.cpp and library_thunks.cpp jumps, its number in a register
-// without an argument. An entry asks its BEGIN for the real function. If the call is not recorded it jumps there, with everything as it
-// came; if it is, it calls it with the same registers and a copy of the first STACK bytes of stack arguments (a multiple of 16; no row has
-// more, and there is always that much of the callers' frames to read), and tells its END. Nobody may unwind into a thunk without finding its
-// way: a call may throw through us, hence the .cfi lines.
+// prof_cudart_enter and prof_library_enter: every thunk of cudart_thunks.cpp and library_thunks.cpp jumps to one of
+// them. The thunk's number is in a register that carries no argument. An entry calls its BEGIN, which returns the real
+// function.
 //
-//   frame, from the stack pointer up:  STACK bytes of stack arguments, ThunkCall (112 bytes, thunk_call.h), saved frame pointer
+// If the call is not recorded, the entry jumps to the real function with all registers and the stack unchanged.
+//
+// If the call is recorded, the entry calls the real function and then its END. It passes the same registers and a copy
+// of the first STACK bytes of stack arguments. STACK is a multiple of 16. No row has more, and the callers' frames
+// always have that many bytes to read.
+//
+// A call may throw through an entry, so an unwinder must find its way out of it. The .cfi lines are for that.
+//
+//   frame, from the stack pointer up:
+//     STACK bytes of stack arguments, ThunkCall (112 bytes, thunk_call.h), saved frame pointer
 
 #define CALLER 64
 #define RESULT 72
@@ -13,7 +20,7 @@
 
 #if defined(__x86_64__)
 
-// Where a field of ThunkCall is: one byte of distance from the frame pointer.
+// The place of a ThunkCall field, as an offset from the frame pointer that fits in one byte.
 #define CALL_AT(offset) (offset - CALL_BYTES)(%rbp)
 
 .macro entry name, begin, end, stack, direct
@@ -154,11 +161,11 @@
 
 #endif
 
-// No function of the run time has more than 80 bytes of stack arguments.
+// No function of the CUDA runtime has more than 80 bytes of stack arguments.
 	entry	prof_cudart_enter, prof_cudart_begin, prof_cudart_end, 80
 
-// Where library calls are not asked for the first call put the real function in prof_library_direct, and this is two loads and a jump. The
-// longest row has 136 bytes of stack arguments.
+// If library calls are not recorded, the first call stores the real function in prof_library_direct. Later calls then
+// take two loads and a jump. The longest row has 136 bytes of stack arguments.
 	entry	prof_library_enter, prof_library_begin, prof_library_end, 144, prof_library_direct
 
 	.section .note.GNU-stack, "", %progbits

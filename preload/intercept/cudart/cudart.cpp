@@ -36,19 +36,20 @@ constexpr const char* kVersions[] = {"libcudart.so.11.0", "libcudart.so.12", "li
 constexpr uint64_t kInsufficientDriver = 35;  // cudaErrorInsufficientDriver
 
 struct Bank {
-  std::atomic<uintptr_t> base;            // of the library that most of `real` is of; 0: none yet
-  std::atomic<uint64_t> copies;           // exported banks: loaded libraries of the version, when that was last counted
+  std::atomic<uintptr_t> base;            // of the library with most functions of `real`; 0: none yet
+  std::atomic<uint64_t> copies;           // exported banks: loaded libraries of the version at the last count
   std::atomic<void*> version;             // its cudaRuntimeGetVersion
-  std::atomic<uint64_t> version_defined;  // the life whose log has it
+  std::atomic<uint64_t> version_defined;  // epoch of the recording whose log has it
 };
 Bank g_banks[kBanks];
 ApiNumber g_numbers[kRowCount];
 
-// A function of a bank: all that a call of it needs, in one line of the cache, for which it waits behind other work of the program.
+// A function of a bank: everything that a call of it needs. It is one cache line, because the program's work may have
+// evicted it.
 struct alignas(32) Slot {
   std::atomic<void*> real;        // null: not known yet
-  std::atomic<uint64_t> defined;  // the life in which a call of it first came to the log
-  std::atomic<uint16_t> number;   // of its row, once that is given
+  std::atomic<uint64_t> defined;  // epoch of the recording whose log has the function's name
+  std::atomic<uint16_t> number;   // number of its row in the log, once it has one
   First first;
 };
 struct Slots {
@@ -61,17 +62,18 @@ struct Slots {
 };
 constinit Slots g_slots;
 
-// Its library went away, or there never was one: what the run time says on a machine without a driver.
+// Called if the library was unloaded or never existed. Returns what the CUDA runtime returns on a machine without a
+// driver.
 uint64_t no_runtime() { return kInsufficientDriver; }
 
-// A libcudart that is closed would leave our callers with dead addresses.
+// If a libcudart were unloaded, our thunks would call dead addresses.
 void keep_loaded(const LoadedLibrary& library) {
   if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return;
   const OwnCalls own;
   prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-// `version` null: whichever it has.
+// `version` null: any version.
 void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
   if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
   void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
@@ -84,15 +86,15 @@ void* in_library(const LoadedLibrary& library, const char* name, const char* ver
   return found;
 }
 
-// The bank's library is this one from now on.
+// From now on the bank's library is this one.
 void adopt(Bank& bank, const LoadedLibrary& library) {
   if (bank.base.exchange(library.base) == library.base) return;
   keep_loaded(library);
   bank.version.store(in_library(library, "cudaRuntimeGetVersion", nullptr), std::memory_order_release);
 }
 
-// Where two copies of a version are loaded, each place that calls has its own: (return address, row) -> real function. An
-// object with kernels that comes later, maybe at the address of one that went, makes all of them void.
+// If two copies of a version are loaded, each call site has its own function: (return address, row) -> real function.
+// An object with kernels that is loaded later, maybe at the address of an unloaded one, invalidates all entries.
 HandleMap<4096> g_callers;
 std::atomic<uint64_t> g_callers_generation;
 
@@ -101,7 +103,7 @@ const void* caller_key(uint64_t caller, uint32_t row) {
   return reinterpret_cast<const void*>(caller ^ uint64_t{row} << 48 ^ generation << 58);
 }
 
-// The function that a caller linked with this bank's version would have reached without us.
+// The function that a caller linked with this bank's version would reach without libprof.so.
 void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
   if (bank >= kExportedBanks) return nullptr;
   Bank& of = g_banks[bank];
@@ -130,7 +132,8 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
   return found;
 }
 
-// An object with kernels has come. If that brought a second library of the version, each call finds its own from now on.
+// An object with kernels was loaded. If it brought a second library of the version, each call site finds its own
+// function from now on.
 void look_again(uint32_t bank, uint64_t caller) {
   if (bank >= kExportedBanks) return;
   const OwnCalls own;
@@ -144,7 +147,8 @@ void look_again(uint32_t bank, uint64_t caller) {
   for (Slot& slot : g_slots.of[bank]) slot.real.store(nullptr, std::memory_order_release);
 }
 
-// Once a life and library, behind a call of the program's own: the run time is as ready as it will ever be, and only says a constant.
+// Once per recording and library, after a call of the program's own. The runtime is initialised by then, and this query
+// only returns a constant.
 void define_version(Bank& bank) {
   if (bank.version_defined.exchange(t_local.epoch, std::memory_order_relaxed) == t_local.epoch) return;
   const auto get = reinterpret_cast<int (*)(int*)>(bank.version.load(std::memory_order_acquire));
@@ -165,7 +169,7 @@ __attribute__((cold, noinline)) void define_slot(Slot& slot) {
   slot.number.store(static_cast<uint16_t>(id), std::memory_order_relaxed);
   for (const auto& other : g_slots.of) {
     if (other[row].defined.load(std::memory_order_relaxed) != t_local.epoch) continue;
-    slot.defined.store(t_local.epoch, std::memory_order_release);  // by the same function of another library
+    slot.defined.store(t_local.epoch, std::memory_order_release);  // defined by the same function of another library
     return;
   }
   format::ApiDef definition;
@@ -195,7 +199,7 @@ void* thunk(uint32_t bank, uint32_t row) {
   return const_cast<char*>(prof_cudart_thunks + (size_t{bank} * kRowCount + row) * kThunkBytes);
 }
 
-// Whether the bank's thunk of this row may stand for `real`: it does already, or it stood for nothing.
+// Whether the bank's thunk of this row may replace `real`: it already does, or it replaces no function yet.
 bool take(uint32_t number, uint32_t row, void* real, const LoadedLibrary& library) {
   Bank& bank = g_banks[number];
   uintptr_t nobody = 0;
@@ -216,7 +220,7 @@ inline ThunkAnswer begin(ThunkCall& call, Slot& slot, void* real) {
   return {real, 1};
 }
 
-// Of a function that the slot does not say, or that is to be watched.
+// For a function that the slot does not have yet, and for a function to be watched.
 __attribute__((cold, noinline)) ThunkAnswer begin_slow(ThunkCall& call) {
   const uint32_t number = static_cast<uint32_t>(call.slot), bank = number / kRowCount, row = number % kRowCount;
   Slot& slot = g_slots.of[bank][row];
@@ -257,7 +261,7 @@ void* runtime_hook(const char* name, void* found) {
 
 using namespace prof::preload;
 
-// Before the real function: which one it is, and whether the call is recorded. Keeps errno.
+// Runs before the real function. Returns which function that is and whether the call is recorded. Keeps errno.
 ThunkAnswer prof_cudart_begin(ThunkCall* call) {
   Slot& slot = g_slots.of[0][static_cast<uint32_t>(call->slot)];
   void* const real = slot.real.load(std::memory_order_acquire);
@@ -266,7 +270,8 @@ ThunkAnswer prof_cudart_begin(ThunkCall* call) {
   return begin(*call, slot, real);
 }
 
-// Behind it: the record. Launches and copies among the driver calls inside have records of their own, written before this one. Keeps errno.
+// Runs after the real function and writes the record. Launches and copies among the driver calls inside have records of
+// their own, written before this one. Keeps errno.
 void prof_cudart_end(ThunkCall* call) {
   prof::format::ApiCall event;
   event.end = now_ticks();

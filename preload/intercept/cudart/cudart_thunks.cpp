@@ -1,7 +1,8 @@
-// The thunks of cudart_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
-// carries no argument and jump to prof_cudart_enter (thunk_entry.S). The first three banks are exported, with version names that are
-// not the default: only who asks for a version binds to them, so a program without libcudart does not suddenly have one. The others are
-// for what dlsym finds elsewhere.
+// The thunks of cudart_api.def: 16 bytes each, bank after bank, in the order of the rows. A thunk loads its number into
+// a register that carries no argument and jumps to prof_cudart_enter (thunk_entry.S). The first three banks are
+// exported with version names that are not the default. Only an object that requests a version binds to them, so a
+// program without libcudart does not seem to have one. The other banks are for functions that dlsym finds in other
+// libraries.
 #include "preload/intercept/cudart/thunk_call.h"
 
 #if defined(__x86_64__)

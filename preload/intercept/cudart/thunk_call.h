@@ -1,5 +1,5 @@
-// What the entries of thunks (thunk_entry.S) share: the frame that they keep of a call, what they are answered, and how a
-// name is found among the rows of a table.
+// What do the entries of thunks (thunk_entry.S) share? The frame of a call, the answer of BEGIN, and the search for a
+// name among the rows of a table. cudart.cpp and library.cpp use it, in the program.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <string_view>
 
-// Banks of thunks, each with one for every row: those of the versions of a library, which are exported, and those for what dlsym
-// finds in further copies of it.
+// Banks of thunks; each bank has one thunk for every row. The exported banks are for the versions of a library. The
+// other banks are for functions that dlsym finds in further copies of it.
 #define PROF_EXPORTED_BANKS 3
 #define PROF_OTHER_BANKS 3
-// For the assembler: the thunks of the other banks. `number` is its symbol that counts them, now those of the exported banks.
+// For the assembler: the thunks of the other banks. `number` is its symbol that counts thunks; its value here is the
+// number of exported thunks.
 #define PROF_OTHER_THUNKS(number, thunk) \
   ".rept " number " / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" thunk ".endr\n"
 #define PROF_TEXT(value) PROF_TEXT_OF(value)
@@ -23,25 +24,25 @@ namespace prof::preload {
 inline constexpr uint32_t kExportedBanks = PROF_EXPORTED_BANKS, kBanks = kExportedBanks + PROF_OTHER_BANKS;
 inline constexpr size_t kThunkBytes = 16;
 
-// On the program's stack, as long as the call lasts. The assembler knows these offsets.
+// It is on the program's stack while the call runs. The assembler code contains these offsets.
 struct ThunkCall {
-  uint64_t words[8];  // argument registers, six of them on x86-64
+  uint64_t words[8];  // argument registers; x86-64 has six of them
   uint64_t caller;
   uint64_t result;
   uint64_t begin;
   uint64_t epoch;
   uint64_t slot;  // bank × rows + row; only the low half is written
-  void* known;    // kept by BEGIN for END
+  void* known;    // BEGIN stores it for END
 };
 static_assert(sizeof(ThunkCall) == 112 && offsetof(ThunkCall, caller) == 64 && offsetof(ThunkCall, result) == 72 &&
               offsetof(ThunkCall, slot) == 96);
 
 struct ThunkAnswer {
   void* real;
-  uint64_t recorded;  // 0: jump to the real function and forget the call
+  uint64_t recorded;  // 0: jump to the real function, write no record
 };
 
-// Rows in the order of their names.
+// Row numbers in the order of the names.
 template <class Row, size_t count> constexpr std::array<uint16_t, count> rows_by_name(const Row (&rows)[count]) {
   std::array<uint16_t, count> order{};
   for (size_t i = 0; i < count; ++i) order[i] = static_cast<uint16_t>(i);
@@ -50,7 +51,7 @@ template <class Row, size_t count> constexpr std::array<uint16_t, count> rows_by
   return order;
 }
 
-// The row of a name; -1: it is none.
+// The row of a name. -1: no row has it.
 template <class Row, size_t count>
 int find_row(const Row (&rows)[count], const std::array<uint16_t, count>& order, std::string_view name) {
   const auto* const at = std::lower_bound(order.begin(), order.end(), name, [&](uint16_t row, std::string_view text) {

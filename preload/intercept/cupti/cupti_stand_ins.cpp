@@ -42,12 +42,12 @@ template <Function> struct Row;
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_API
 
-std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};  // the other profiler's
+std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};  // of the other profiler
 
-// A function of a libcupti as the program asked for it.
+// A function of a libcupti as the program requested it.
 struct Asked {
-  const void* real;    // the library's own
-  const void* caller;  // where in the program
+  const void* real;    // the function in the library
+  const void* caller;  // the address in the program that calls it
 };
 template <class Type> struct CuptiFunction;
 template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> : Asked {
@@ -56,8 +56,9 @@ template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> :
   }
 };
 
-// Whether a call goes to the library whose one registration is ours. Calls of our own and of CUPTI itself never do; before
-// anything was recorded the first such call opens the front, unless GPU times are off or the library cannot be used.
+// Whether a call goes to the library in which libprof.so has the only registration. Calls by libprof.so and by CUPTI
+// itself never do. Before anything is recorded, the first such call opens the front. It does not if GPU times are off
+// or the library cannot be used.
 bool shared(const Asked& asked, const char* name) {
   if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
@@ -71,18 +72,18 @@ bool shared(const Asked& asked, const char* name) {
   return cupti_front_has(asked.real);
 }
 
-// What the other profiler turns off may have to stay on for us.
+// Whether a kind that the other profiler disables must stay enabled for libprof.so.
 bool turn_off(CUpti_ActivityKind kind) {
   const bool calls = kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   return calls ? gpu_activity_keeps_calls(kind) : gpu_activity_uses(kind);
 }
 
-// What each function does instead. `real` is a CuptiFunction.
+// What each function does instead of the real one. `real` is a CuptiFunction.
 template <Function function> struct StandIn {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) { return real(args...); }
 };
 
-// One subscriber is CUPTI's limit, and we are none.
+// CUPTI allows one subscriber, and libprof.so is not one.
 template <> struct StandIn<Function::cuptiSubscribe> {
   template <class Real, class... Args>
   static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, Args... args) {
@@ -107,7 +108,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterCallbacks> {
                           CUpti_BuffersCallbackCompleteFunc completed) {
     if (requested == nullptr || completed == nullptr || !shared(real, "cuptiActivityRegisterCallbacks"))
       return real(requested, completed);
-    const EventScope scope;  // what the client is told in the log
+    const EventScope scope;  // for what the log records about the client
     set_cupti_client(requested, completed);
     return CUPTI_SUCCESS;
   }
@@ -123,7 +124,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterTimestampCallback> {
 template <> struct StandIn<Function::cuptiActivityEnable> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityKind kind) {
     if (!shared(real, "cuptiActivityEnable")) return real(kind);
-    // Kernels one at a time and kernels as they come exclude each other; ours come as they come.
+    // CUPTI collects either serialized or concurrent kernels, not both. libprof.so uses concurrent kernels.
     const bool serial = kind == CUPTI_ACTIVITY_KIND_KERNEL && gpu_activity_uses(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     const CUptiResult result = serial ? CUPTI_SUCCESS : real(kind);
     if (result == CUPTI_SUCCESS) {
@@ -143,7 +144,7 @@ template <> struct StandIn<Function::cuptiActivityDisable> {
     return turn_off(kind) ? CUPTI_SUCCESS : real(kind);
   }
 };
-// For one context; the other profiler gets the kind's records of all contexts.
+// For one context. The other profiler gets the kind's records of all contexts.
 template <> struct StandIn<Function::cuptiActivityEnableContext> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, CUpti_ActivityKind kind) {
     if (!shared(real, "cuptiActivityEnableContext")) return real(context, kind);
@@ -178,7 +179,8 @@ struct StandIn<Function::cuptiActivityEnableRuntimeApi>
     : EnableCall<Function::cuptiActivityEnableRuntimeApi, CUPTI_ACTIVITY_KIND_RUNTIME, gpu_activity_uses_runtime_call> {
 };
 
-// Behind a flush the other profiler has everything, and gets back the buffer it was asked for ahead.
+// After a flush the other profiler has all its records. It also gets back the spare buffer that was requested from it
+// in advance.
 template <> struct StandIn<Function::cuptiActivityFlushAll> {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) {
     const CUptiResult result = real(args...);
@@ -193,11 +195,12 @@ template <> struct StandIn<Function::cuptiActivitySetAttribute> {
   static CUptiResult call(Real real, CUpti_ActivityAttribute attribute, size_t* size, void* value) {
     const bool of_buffers =
         attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || static_cast<int>(attribute) == kPerThreadBuffers;
-    // How CUPTI fills its buffers is a matter of ours; changed while it fills them the outcome is undefined.
+    // libprof.so decides how CUPTI fills its buffers. If the attribute changes while CUPTI fills them, the result is
+    // undefined.
     if (of_buffers && shared(real, "cuptiActivitySetAttribute")) return CUPTI_SUCCESS;
     return real(attribute, size, value);
   }
-  static constexpr int kPerThreadBuffers = 9;  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, younger than CUDA 12.2
+  static constexpr int kPerThreadBuffers = 9;  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, newer than CUDA 12.2
 };
 template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, uint32_t stream, size_t* dropped) {
@@ -231,7 +234,7 @@ template <> struct StandIn<Function::cuptiGetThreadIdType> {
   }
 };
 
-// For the other profiler everything ends here: what it collected is delivered, what only it used is turned off.
+// The other profiler finishes here. Its records are delivered, and what only that profiler used is disabled.
 template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
     if (inside_our_calls() || !cupti_front_has(real.real)) {
@@ -253,7 +256,8 @@ template <> struct StandIn<Function::cuptiFinalize> {
   }
 };
 
-// One entry per library: with two CUPTIs in a process (pip wheels bring their own) a shared one would misroute.
+// One entry per library. A process may have two CUPTIs (pip wheels bring their own), and a shared entry would call the
+// wrong one.
 constexpr size_t kLibraries = 6;
 std::atomic<void*> g_real_cupti[kFunctions][kLibraries];
 
@@ -278,7 +282,8 @@ constexpr std::array<void* (*)(), kLibraries> kEntries[] = {
 #undef CUPTI_API
 };
 
-// For calls through the exported symbol: the library that the caller was linked with, or any that is loaded.
+// For calls through the exported symbol: the function in the library that the caller was linked with, or in any that is
+// loaded.
 template <Function function> CuptiFunction<typename Row<function>::Type> behind(const void* caller) {
   return {{exported_for_caller(caller, "libcupti.so", Row<function>::kName), caller}};
 }

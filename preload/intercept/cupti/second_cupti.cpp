@@ -30,7 +30,7 @@ void tell(std::string_view who, std::string_view remedy) {
       remedy);
 }
 
-// The file around an address; "": unknown, or not to be told.
+// The file around an address. Empty: not known, or PROF_ABOUT leaves paths out.
 std::string_view file_around(const void* address) {
   Dl_info object{};
   if (!may_tell(option::About::Paths) || prof_libc_dladdr == nullptr || prof_libc_dladdr(address, &object) == 0)
