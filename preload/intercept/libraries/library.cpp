@@ -25,7 +25,7 @@ namespace prof::preload {
 
 namespace {
 
-// As library_api.def has them. Types: cudaDataType_t.
+// Names and types as library_api.def has them. Types are values of cudaDataType_t.
 constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
                   kCUFFT = Library::Cufft, kCUSPARSE = Library::Cusparse, kNCCL = Library::Nccl;
 constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kBf16 = 14, kGiven = kGivenType;
@@ -57,7 +57,7 @@ constexpr LibraryFiles kFiles[kLibraries] = {{PROF_LIBRARY_CUBLAS(PROF_LIBRARY_V
                                              {PROF_LIBRARY_NCCL(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_NCCL}};
 
 struct Bank {
-  std::atomic<uintptr_t> base[kLibraries];  // of the library that `real` is of; 0: none yet
+  std::atomic<uintptr_t> base[kLibraries];  // of the library that `real` belongs to; 0: none yet
   LibraryGetters getters[kLibraries];
   std::atomic<void*> real[kRowCount];
 };
@@ -66,10 +66,11 @@ Bank g_banks[kBanks];
 const LibraryFiles& files_of(uint32_t row) { return kFiles[static_cast<uint32_t>(kLibraryRows[row].library)]; }
 uint32_t library_of(uint32_t row) { return static_cast<uint32_t>(kLibraryRows[row].library); }
 
-// Also called before any constructor, by a look-up of a symbol. False as well if another thread is just reading the options.
+// Also called before any constructor, when a symbol is searched. It is also false while another thread reads the
+// options.
 bool libraries_wanted() { return read_options_once() && options().libs && !inert(); }
 
-// Nobody can say which function was meant.
+// Called if the function that was meant cannot be found.
 uint64_t no_library() { return kFailed; }
 
 void* open_again(const LoadedLibrary& library, int flags) {
@@ -77,7 +78,7 @@ void* open_again(const LoadedLibrary& library, int flags) {
   return prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | flags);
 }
 
-// A library that is closed would leave our callers with dead addresses.
+// If a library were unloaded, our thunks would call dead addresses.
 void keep(Bank& bank, uint32_t row, const LoadedLibrary& library) {
   if (bank.base[library_of(row)].exchange(library.base) == library.base) return;
   open_again(library, RTLD_NODELETE);
@@ -90,8 +91,9 @@ void* plain(void* handle, const char* name) {
   return found;
 }
 
-// A library without versions: behind us in the program's global scope; else in the one that the caller was linked with; else where
-// the caller itself is, which then has a copy inside.
+// The function of a library without versions. First the one after libprof.so in the program's global scope. Else the
+// one in the library that the caller was linked with. Else the one in the caller's own object, which then contains a
+// copy.
 void* find_plain(uint32_t row, const void* caller) {
   const char* const name = kLibraryRows[row].name;
   void* found = plain(RTLD_NEXT, name);
@@ -100,7 +102,7 @@ void* find_plain(uint32_t row, const void* caller) {
   return is_library_thunk(found) ? nullptr : found;
 }
 
-// The function that a caller linked with this bank's version would have reached without us.
+// The function that a caller linked with this bank's version would reach without libprof.so.
 void* resolve(uint32_t bank, uint32_t row, const void* caller) {
   if (bank >= kExportedBanks) return nullptr;
   const OwnCalls own;
@@ -160,7 +162,7 @@ constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kLibraryRows);
 
 extern "C" {
 __attribute__((visibility("hidden"))) extern const char prof_library_thunks[], prof_library_thunks_end[];
-// Where calls go that nobody asked to record; by slot. Null: prof_library_begin says.
+// Real functions of calls that are not to be recorded, by slot. Null: prof_library_begin decides.
 __attribute__((visibility("hidden"))) extern std::atomic<void*> prof_library_direct[];
 __attribute__((visibility("hidden"))) prof::preload::ThunkAnswer prof_library_begin(prof::preload::ThunkCall* call);
 __attribute__((visibility("hidden"))) void prof_library_end(prof::preload::ThunkCall* call);
@@ -177,7 +179,7 @@ void* thunk(uint32_t bank, uint32_t row) {
   return const_cast<char*>(prof_library_thunks + (size_t{bank} * kRowCount + row) * kThunkBytes);
 }
 
-// Whether the bank's thunk of this row may stand for `real`: it does already, or it stood for nothing.
+// Whether the bank's thunk of this row may replace `real`: it already does, or it replaces no function yet.
 bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
   uintptr_t nobody = 0;
   if (!bank.base[library_of(row)].compare_exchange_strong(nobody, library.base) && nobody != library.base) return false;
@@ -186,8 +188,8 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
   return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
 }
 
-// Whether the caller is in a library whose own function of that row is recorded: libcudnn.so.9 has each function twice, one that looks
-// up the other in a part of the library when it is first called.
+// Whether the caller is in a library whose own function of that row is recorded. libcudnn.so.9 has each function twice:
+// at its first call, one searches for the other in a sub-library.
 bool forwards(uint32_t row, const void* caller) {
   const uintptr_t base = library_around(caller, nullptr, 0, nullptr).base;
   return std::ranges::any_of(g_banks, [&](const Bank& bank) {
@@ -196,7 +198,8 @@ bool forwards(uint32_t row, const void* caller) {
   });
 }
 
-// Objects are noted from the beginning: a plan that runs while something is recorded may be made long before.
+// Objects are noted from the start of the process, because a plan that runs while something is recorded may be made
+// long before.
 ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* real) {
   const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
   const auto name = static_cast<uint32_t>(call.words[1]);
@@ -206,9 +209,9 @@ ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* 
     case Family::DescriptorQueried: plan_attribute_queried(pointer(0), name, count, pointer(5)); break;
     case Family::DescriptorDestroyed: plan_descriptor_destroyed(pointer(0)); break;
     case Family::FftDestroyed: fft_plan_destroyed(call.words[0], library); break;
-    case Family::TensorSet:                  // whether it succeeded,
-    case Family::TensorsChanged:             // its arguments on the stack,
-    case Family::FftPlan: return {real, 1};  // its number is known behind it
+    case Family::TensorSet:                  // its status is known after the call
+    case Family::TensorsChanged:             // its arguments are on the stack
+    case Family::FftPlan: return {real, 1};  // its plan number is known after the call
     default: break;
   }
   return {real, 0};
@@ -249,7 +252,7 @@ void* library_hook(uint32_t row, void* found, const void* caller) {
 
 }  // namespace prof::preload
 
-// Before the real function: which one it is, and whether the call is recorded. Keeps errno.
+// Runs before the real function. Returns which function that is and whether the call is recorded. Keeps errno.
 ThunkAnswer prof_library_begin(ThunkCall* call) {
   const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   const int saved = errno;
@@ -275,14 +278,16 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
   return {real, 1};
 }
 
-// Behind it: the record. What the call launched has records of its own, written before this one.
+// Runs after the real function and writes the record. What the call launched has records of its own, written before
+// this one.
 void prof_library_end(ThunkCall* call) {
   const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
-  // The caller's stack arguments lie behind the saved frame pointer and the return address, which the frame ends before.
+  // The caller's stack arguments are after the saved frame pointer and the return address. The frame ends before these
+  // two.
   const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
   const auto status = static_cast<uint32_t>(call->result);
-  // Objects may be made before anything is recorded: there is no clock then.
+  // Objects may be made before anything is recorded. There is no clock at that time.
   switch (const LibraryForm& form = kLibraryRows[row].form; form.family) {
     case Family::FftPlan: return fft_plan_made(row, arguments, library, status);
     case Family::TensorSet: return tensor_set(form, arguments, status);

@@ -8,12 +8,12 @@ namespace {
 
 constinit Noted<FftPlan, 8192> g_fft_plans;
 
-// Libraries begin at pages, so the lowest twelve bits of an address tell nothing.
+// Libraries start at a page boundary, so the lowest twelve bits of an address have no information.
 const void* key_of(uint64_t plan, uintptr_t library) {
   return reinterpret_cast<const void*>(library << 16 ^ static_cast<uint32_t>(plan));
 }
 
-// cufftType, whose numbers are two letters each; its types as cudaDataType_t.
+// The types of a cufftType. Its numbers are two letters each; the types here are values of cudaDataType_t.
 struct Types {
   uint32_t type;
   uint8_t from, to;

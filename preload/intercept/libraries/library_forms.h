@@ -1,5 +1,5 @@
-// Which argument of a library function has which meaning. An argument is one word: the n-th is in a register or on the
-// stack, whatever its type, because no function of the table takes an argument in a floating-point register. In the
+// Which meaning has each argument of a library function? An argument is one word. The n-th is in a register or on the
+// stack, whatever its type. No function of the table takes an argument in a floating-point register. It is used in the
 // program.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace prof::preload {
 
-// From DescriptorSet on: calls that make, describe or destroy objects. They are not recorded; what they set is noted
-// for the calls that use these objects.
+// From DescriptorSet on, calls make, describe or destroy objects. They are not recorded. Their arguments are noted for
+// the calls that use these objects.
 enum class Family : uint8_t {
   NameOnly,
   Gemm,
@@ -31,7 +31,7 @@ enum class Family : uint8_t {
 
 constexpr bool only_noted(Family family) { return family >= Family::DescriptorSet; }
 
-// Numbers of arguments, from 0. -1: the function has no such argument.
+// Positions of arguments, from 0. -1: the function has no such argument.
 struct LibraryForm {
   Family family = Family::NameOnly;
   bool wide = false;  // sizes are 64 bits
@@ -42,29 +42,29 @@ struct LibraryForm {
   int16_t type_a = -1, type_b = -1, type_c = -1;
   int16_t stride_a = -1, stride_b = -1;
   int16_t beta = -1;
-  int16_t batch = -1;  // how many
+  int16_t batch = -1;  // the number of products
   int16_t compute = -1, algorithm = -1;
-  int16_t result = -1;                          // cudaDataType_t of the result, where it differs; no argument
+  int16_t result = -1;                          // cudaDataType_t of the result if it differs; not an argument position
   int16_t side = -1, fill = -1, diagonal = -1;  // of a symmetric or triangular matrix
-  int16_t products = 1;                         // added up into the result
-  bool has_b = true, has_c = true;              // without C the result takes the place of B
-  bool real_beta = false;                       // where all else is complex
+  int16_t products = 1;                         // number of products that are added to the result
+  bool has_b = true, has_c = true;              // without C, the result replaces B
+  bool real_beta = false;                       // beta is real although everything else is complex
 
-  // Collectives; the type and the operation also of others
+  // Collectives. Other families also use the type and the operation.
   int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
 
-  int16_t sizes = -1;  // where sizes begin
-  int16_t rank = 0;    // how many sizes; 0: the argument before is their number, and they are in an array
+  int16_t sizes = -1;  // the first size
+  int16_t rank = 0;    // number of sizes; 0: the argument before them is their number, and they are in an array
 
-  int16_t operand_a = -1, operand_b = -1, operand_c = -1;  // descriptors of what is multiplied, and of the result
+  int16_t operand_a = -1, operand_b = -1, operand_c = -1;  // descriptors of the two operands and of the result
   int16_t product = 0;                                     // PlanOperation of a convolution
-  bool fused = false;                                      // with other operations, however many
-  bool makes = false;  // the object is made and stored where the first argument points
+  bool fused = false;                                      // fused with other operations, however many
+  bool makes = false;  // the function makes the object and stores it where the first argument points
 };
 
 namespace form {
 
-// What a name says in addition to another form.
+// Variants of another form.
 constexpr LibraryForm wide(LibraryForm form) {
   form.wide = true;
   return form;
@@ -88,7 +88,7 @@ constexpr LibraryForm makes(LibraryForm form) {
 
 inline constexpr LibraryForm kNameOnly = {};
 
-// (handle, transposes, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc) and its batched kinds; Ex: a type follows each
+// (handle, transposes, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc) and its batched variants. Ex: a type follows each
 // matrix.
 inline constexpr LibraryForm kGemm = {
     .family = Family::Gemm, .transpose_a = 1, .transpose_b = 2, .m = 3, .n = 4, .k = 5, .beta = 11};
@@ -162,7 +162,7 @@ inline constexpr LibraryForm kGemmEx64 = wide(kGemmEx);
 inline constexpr LibraryForm kGemmStridedEx64 = wide(kGemmStridedEx);
 inline constexpr LibraryForm kGemmBatchedEx64 = wide(kGemmBatchedEx);
 
-// (handle, transpose, m, n, alpha, A, lda, x, incx, beta, y, incy) and its batched kinds.
+// (handle, transpose, m, n, alpha, A, lda, x, incx, beta, y, incy) and its batched variants.
 inline constexpr LibraryForm kGemv = {.family = Family::Gemm, .transpose_a = 1, .m = 2, .n = 3, .beta = 9};
 inline constexpr LibraryForm kGemvStrided = {
     .family = Family::Gemm, .transpose_a = 1, .m = 2, .n = 3, .stride_a = 7, .stride_b = 10, .beta = 11, .batch = 15};
@@ -228,8 +228,8 @@ inline constexpr LibraryForm kBcast = {
 inline constexpr LibraryForm kReduceScatter = kAllReduce;
 inline constexpr LibraryForm kPointToPoint = kBcast;
 
-// (handle, alpha, two operands and their descriptors, the convolution, algorithm …): x, w and y of a convolution or of
-// a gradient, as in plans.
+// (handle, alpha, two operands and their descriptors, the convolution, algorithm …). The operands are x, w and y of a
+// convolution or of a gradient, as in plans (library_plans.h).
 inline constexpr LibraryForm kConvForward = {
     .family = Family::Convolution, .algorithm = 7, .operand_a = 2, .operand_b = 4, .operand_c = 11, .product = 1};
 inline constexpr LibraryForm kConvFused = {.family = Family::Convolution,
@@ -244,13 +244,14 @@ inline constexpr LibraryForm kConvInputGradient = {
 inline constexpr LibraryForm kConvWeightGradient = {
     .family = Family::Convolution, .algorithm = 7, .operand_a = 2, .operand_b = 11, .operand_c = 4, .product = 3};
 
-// (handle, plan, tensors), (descriptor, attribute, type, count, elements), (descriptor, attribute, type, count, given, elements)
+// Execute: (handle, plan, tensors). Set: (descriptor, attribute, type, count, elements). Get: (descriptor, attribute,
+// type, count, returned count, elements).
 inline constexpr LibraryForm kPlanExecute = {.family = Family::PlanExecute};
 inline constexpr LibraryForm kDescriptorSet = {.family = Family::DescriptorSet};
 inline constexpr LibraryForm kDescriptorQueried = {.family = Family::DescriptorQueried};
 inline constexpr LibraryForm kDescriptorDestroyed = {.family = Family::DescriptorDestroyed};
 
-// (descriptor, type and format, sizes …) of a tensor or a filter; Nd: the number of sizes, and an array of them.
+// (descriptor, type and format, sizes …) of a tensor or a filter. Nd: the number of sizes and an array of them.
 inline constexpr LibraryForm kTensor4d = {.family = Family::TensorSet, .type = 2, .sizes = 3, .rank = 4};
 inline constexpr LibraryForm kTensor4dEx = {.family = Family::TensorSet, .type = 1, .sizes = 2, .rank = 4};
 inline constexpr LibraryForm kTensorNd = {.family = Family::TensorSet, .type = 1, .sizes = 3, .rank = 0};
@@ -258,7 +259,7 @@ inline constexpr LibraryForm kTensorNdEx = {.family = Family::TensorSet, .type =
 inline constexpr LibraryForm kFilter4d = {.family = Family::TensorSet, .type = 1, .sizes = 3, .rank = 4};
 inline constexpr LibraryForm kFilterNd = {.family = Family::TensorSet, .type = 1, .sizes = 4, .rank = 0};
 
-// Calls that change or destroy descriptors of tensors: which arguments are such descriptors.
+// Calls that change or destroy descriptors of tensors. The operands are the arguments that are such descriptors.
 inline constexpr LibraryForm kTensorDestroyed = {.family = Family::TensorsChanged, .operand_a = 0};
 inline constexpr LibraryForm kTensorsDerived = {.family = Family::TensorsChanged, .operand_a = 0, .operand_b = 1};
 inline constexpr LibraryForm kTensorOfTransform = {.family = Family::TensorsChanged, .operand_a = 2};
@@ -286,7 +287,7 @@ inline constexpr LibraryForm kFftDestroyed = {.family = Family::FftDestroyed};
 inline constexpr LibraryForm kFftExec = {.family = Family::FftExec};
 inline constexpr LibraryForm kFftExecBoth = {.family = Family::FftExec, .operation = 3};
 
-// (handle, transposes, alpha, A, B, beta, C, compute, algorithm …); of a vector without the second transpose.
+// (handle, transposes, alpha, A, B, beta, C, compute, algorithm …). With a vector there is no second transpose.
 inline constexpr LibraryForm kSparseMatrix = {.family = Family::SparseMatrix,
                                               .transpose_a = 1,
                                               .transpose_b = 2,

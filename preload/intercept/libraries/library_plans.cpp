@@ -8,9 +8,9 @@ namespace prof::preload {
 
 namespace {
 
-// Tensors and operations; a tensor is the x of its own.
+// Tensors and operations. A tensor is stored as the x of its own entry.
 constinit Noted<PlanProduct, 8192> g_described;
-// Graphs, and what is made of them.
+// Graphs, and what is made from them.
 constinit Noted<Plan, 8192> g_plans;
 
 const void* element(const void* elements, int64_t i) {
@@ -31,7 +31,8 @@ void take_pages(const void* descriptor) {
   if (PlanProduct* const to = g_described.find_or_make(descriptor); to != nullptr) to->paged = true;
 }
 
-// The products among the operations of a graph: all of them or none, for some would be too few FLOPs.
+// Notes the products among the operations of a graph: all of them or none, because some of them would give too few
+// FLOPs.
 void take_operations(const void* descriptor, int64_t count, const void* elements) {
   Plan* const to = g_plans.find_or_make(descriptor);
   if (to == nullptr) return;
@@ -57,7 +58,7 @@ void take_over(const void* descriptor, const void* from) {
   if (Plan* const to = g_plans.find_or_make(descriptor); to != nullptr) *to = plan;
 }
 
-// Its number may be set before its graph is.
+// The program may set the engine's number before its graph.
 void take_graph(const void* engine, const void* graph) {
   const Plan* const known = g_plans.find(engine);
   const uint16_t number = known != nullptr ? known->engine : uint16_t{0};

@@ -1,7 +1,7 @@
-// What a plan of cuDNN's graphs is for. Its descriptors can hardly be queried once they are made, so what a program
-// sets in them is noted: tensors have sizes, an operation has tensors, a graph has operations, and heuristics, engines,
-// configurations and plans are made of a graph. Each takes over the values of what it is made of, which may be gone
-// when the plan runs. In the program; lock-free.
+// What does a plan of cuDNN's graphs compute? Most of its descriptors cannot be queried once they are made, so what a
+// program sets in them is noted. Tensors have sizes, an operation has tensors, and a graph has operations. Heuristics,
+// engines, configurations and plans are made from a graph. Each copies the values of what it is made from, because that
+// may be destroyed when the plan runs. It runs in the program and is lock-free.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum PlanAttribute : uint32_t {
   kMatMulA = 1520,
   kMatMulB = 1521,
   kMatMulC = 1522,
-  kAttentionQ = 2800,  // an attention as one operation: cuDNN 9.13 and newer, its gradient 9.17
+  kAttentionQ = 2800,  // an attention as one operation: cuDNN 9.13 and newer; its gradient: 9.17
   kAttentionK = 2801,
   kAttentionV = 2802,
   kAttentionO = 2803,
@@ -49,7 +49,7 @@ struct PlanTensor {
   int32_t sizes[kMostDimensions];
   uint8_t rank;  // 0: not known, or a size does not fit
   uint8_t type;  // 1 + cudnnDataType_t; 0: not set
-  bool vectors;  // its elements are vectors: sizes do not tell how many there are
+  bool vectors;  // its elements are vectors: sizes do not contain how many there are
 };
 
 enum class PlanOperation : uint8_t {
@@ -62,29 +62,29 @@ enum class PlanOperation : uint8_t {
   AttentionGradient
 };
 
-// y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b. Of an attention x are the queries, w the keys,
-// v the values and y the output.
+// Convolution: y = x · w. Its gradients use the same names for the tensors in these places. Product of matrices: c = a
+// · b. Attention: x are the queries, w the keys, v the values and y the output.
 struct PlanProduct {
   PlanOperation operation;
-  bool paged;  // keys or values lie in pages: how many a sequence has, only the GPU knows
+  bool paged;  // keys or values are in pages: only the GPU knows how many a sequence has
   PlanTensor x, w, v, y;
 };
 
-// The products of a graph, and what was chosen for it.
+// The products of a graph, and the engine that was chosen for it.
 struct Plan {
-  static constexpr uint32_t kMostProducts = 5;  // those of an attention's backward
-  uint8_t operations;                           // of the graph, whatever they are
-  uint8_t count;                                // of the products; 0: none, or too many
-  uint16_t engine;                              // 1 + its number, where the program chose it
+  static constexpr uint32_t kMostProducts = 5;  // the backward pass of an attention has five
+  uint8_t operations;                           // number of all operations of the graph
+  uint8_t count;                                // number of products; 0: none, or too many
+  uint16_t engine;                              // 1 + the engine's number if the program chose it
   PlanProduct products[kMostProducts];
 };
 
-// cudnnBackendSetAttribute, …GetAttribute and …DestroyDescriptor, before they happen.
+// cudnnBackendSetAttribute, …GetAttribute and …DestroyDescriptor: called before the real functions.
 void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, const void* elements);
 void plan_attribute_queried(const void* descriptor, uint32_t name, int64_t count, const void* elements);
 void plan_descriptor_destroyed(const void* descriptor);
 
-// Null: nobody knows, or the graph has no product or too many.
+// Null: the plan is not known, or its graph has no product or too many.
 const Plan* plan_of(const void* descriptor);
 
 }  // namespace prof::preload

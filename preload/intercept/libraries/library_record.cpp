@@ -1,6 +1,7 @@
-// What a library call was asked for, as the label of its record: products of cuBLAS and cuBLASLt and collectives of NCCL. Sizes are in the
-// arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own getters read: 10 ns each, so a layout or algorithm is first
-// looked up by its 64 bytes, and asked about when they are new.
+// What does a library call compute, as the label of its record? This file covers products of cuBLAS and cuBLASLt and
+// collectives of NCCL. Sizes are in the arguments (cuBLAS, NCCL) or in descriptors (cuBLASLt). The library's own
+// getters read descriptors and take 10 ns each. A layout or algorithm is therefore first searched by its 64 bytes, and
+// queried only if they are new.
 #include "preload/intercept/libraries/library_record.h"
 
 #include "preload/intercept/libraries/library_fft.h"
@@ -39,7 +40,8 @@ uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int
 
 constexpr uint32_t kUnknown = 0xff;
 
-// The cudaDataType_t of the factors of a product, which is complex where the result is ("cublasGemmEx" in cuBLAS' manual has the table).
+// The cudaDataType_t of the factors of a product. It is complex if the result is complex (table in cuBLAS' manual,
+// "cublasGemmEx").
 uint32_t scale_type(uint32_t compute, bool complex) {
   switch (compute) {
     case 64:
@@ -59,7 +61,7 @@ uint32_t scale_type(uint32_t compute, bool complex) {
   }
 }
 
-// What the functions without a compute type compute in. Of products with a vector none computes in fp16.
+// The compute type of functions without such an argument. Products with a vector never compute in fp16.
 uint32_t compute_of(const LibraryRow& row) {
   if (row.form.k < 0 && row.type == 2) return 68;
   switch (row.type) {
@@ -74,7 +76,8 @@ constexpr Named kSides[] = {{0, "L"}, {1, "R"}};
 constexpr Named kFills[] = {{0, "L"}, {1, "U"}, {2, "full"}};
 constexpr Named kDiagonals[] = {{0, "N"}, {1, "U"}};
 
-// Any product of cuBLAS: what its form does not have is not written. One with a vector has one transpose and no k.
+// Any product of cuBLAS. What its form does not have is not written. A product with a vector has one transpose and no
+// k.
 void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LibraryForm& form = call.row.form;
   const auto size = [&](int at, uint64_t otherwise) { return at >= 0 ? size_of(form, a, at) : otherwise; };
@@ -126,7 +129,7 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
     if (shared_a) text.value("strideA", "0");
     if (shared_b) text.value("strideB", "0");
     add_beta(text, beta);
-    // -1 (CUBLAS_GEMM_DEFAULT) and 99 (… with tensor cores) leave the choice to the library.
+    // -1 (CUBLAS_GEMM_DEFAULT) and 99 (CUBLAS_GEMM_DEFAULT_TENSOR_OP) leave the choice to the library.
     const auto chosen = static_cast<int32_t>(algorithm);
     if (form.algorithm >= 0 && chosen >= 0 && chosen != 99)
       text.value("algorithm", uint64_t{static_cast<uint32_t>(chosen)});
@@ -136,7 +139,7 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
 // cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t
 enum LtOperation { kCompute = 0, kScale = 1, kPointerMode = 2, kTransA = 3, kTransB = 4 };
 enum LtLayout { kType = 0, kRows = 2, kColumns = 3, kBatch = 5, kBatchStride = 6 };
-// cublasLtMatmulAlgoConfigAttributes_t, and what we call them: numbers that only cuBLASLt knows the meaning of
+// cublasLtMatmulAlgoConfigAttributes_t and our names for them. Only cuBLASLt knows the meaning of their values.
 constexpr Named kLtChoices[] = {{0, "algorithm"}, {1, "tile"}, {6, "stages"}, {2, "splitk"}};
 
 class LtCall {
@@ -158,7 +161,7 @@ class LtCall {
     return layout_(of, what, &value, sizeof value, &written) == 0 ? value : otherwise;
   }
 
-  // Whether it has such a choice at all.
+  // Whether the algorithm has this attribute.
   bool algorithm(const void* of, uint32_t what, uint32_t& value) const {
     size_t written = 0;
     return algorithm_ != nullptr && algorithm_(of, static_cast<int>(what), &value, sizeof value, &written) == 0;
@@ -181,8 +184,8 @@ uint64_t hash_words(const void* opaque) {
 void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LtCall lt(a, getters);
   const void *const layout_a = a.pointer(4), *const layout_b = a.pointer(6), *const layout_d = a.pointer(11),
-                    *const algorithm = a.pointer(12);  // none: cuBLASLt chooses
-  // What a call that failed was given may be anything.
+                    *const algorithm = a.pointer(12);  // null: cuBLASLt chooses
+  // The arguments of a failed call may be invalid.
   if (call.status != 0 || !lt.can_ask() || layout_a == nullptr || layout_b == nullptr || layout_d == nullptr) {
     call.as(0, [](CallText&) {});
     return;

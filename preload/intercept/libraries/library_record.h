@@ -1,4 +1,5 @@
-// The record of a library call: which words of its arguments say what it computes and moves. In the program.
+// The record of a library call: which of its argument words describe what it computes and moves? library.cpp calls it,
+// in the program.
 #pragma once
 
 #include "preload/intercept/libraries/library.h"
@@ -7,8 +8,8 @@
 
 namespace prof::preload {
 
-// Writes the record of a call that returned `status`; `library`: where the function's library begins. Keeps errno. The
-// thread records.
+// Writes the record of a call that returned `status`. `library`: base address of the function's library. Keeps errno.
+// The caller's thread must be recording.
 void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
                          uintptr_t library, LibraryTimes times, uint32_t status);
 

@@ -1,5 +1,5 @@
-// Calls of cuDNN. Plans of its graphs are noted as they are made (library_plans.h), descriptors of the functions before them as they are
-// set (library_tensors.h); what is not is read by cuDNN's own getters.
+// Calls of cuDNN. Plans of its graphs are noted when they are made (library_plans.h). Descriptors of the older
+// functions are noted when they are set (library_tensors.h). cuDNN's own getters read what was not noted.
 #include "preload/intercept/libraries/library_record_dnn.h"
 
 #include "preload/intercept/libraries/library_tensors.h"
@@ -21,7 +21,7 @@ uint64_t hash_tensor(const PlanTensor& tensor) {
   return hash;
 }
 
-// Where elements are vectors, sizes do not tell how many there are.
+// If elements are vectors, the sizes do not contain how many elements there are.
 void add_tensor(CallText& text, std::string_view key, const PlanTensor& tensor) {
   text.sizes(key, tensor.sizes, tensor.vectors ? 0 : tensor.rank);
 }
@@ -30,7 +30,7 @@ bool is_attention(const PlanProduct& product) {
   return product.operation == PlanOperation::Attention || product.operation == PlanOperation::AttentionGradient;
 }
 
-// `algorithm` and `engine`: the program's choice; -1: none.
+// `algorithm` and `engine`: the program's choice. -1: it made none.
 void record_products(const Recorded& call, const Plan& plan, int algorithm, int engine) {
   uint64_t key = uint64_t{plan.operations} | uint64_t{plan.count} << 8 | uint64_t{static_cast<uint16_t>(engine)} << 16 |
                  uint64_t{static_cast<uint32_t>(algorithm)} << 32;
@@ -48,7 +48,7 @@ void record_products(const Recorded& call, const Plan& plan, int algorithm, int 
       add_tensor(text, "w", product.w);
       if (is_attention(product)) add_tensor(text, "v", product.v);
       add_tensor(text, "y", product.y);
-      // A type that was not set is no type: its number is one that nobody has.
+      // For a type that was not set, the number is one that no type has.
       add_named(text, "A", product.x.type - uint64_t{1}, kCudnnTypes);
       add_named(text, "B", product.w.type - uint64_t{1}, kCudnnTypes);
       if (is_attention(product)) add_named(text, "V", product.v.type - uint64_t{1}, kCudnnTypes);
@@ -62,7 +62,7 @@ void record_products(const Recorded& call, const Plan& plan, int algorithm, int 
 
 }  // namespace
 
-// Of the functions from before the graphs: their descriptors are noted as they are set, else they can be asked.
+// For functions older than the graph API. Their descriptors are noted when they are set, else queried.
 void record_convolution(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LibraryForm& form = call.row.form;
   const auto tensor = getters.tensor.load(std::memory_order_relaxed),
@@ -87,7 +87,7 @@ void record_convolution(const Recorded& call, const LibraryArguments& a, const L
   plan.operations = form.fused ? 0 : 1;
   plan.count = 1;
   plan.engine = 0;
-  // What a call that failed was given may be anything.
+  // The arguments of a failed call may be invalid.
   if (call.status != 0 || !find_tensor(form.operand_a, product.x) || !find_filter(form.operand_b, product.w) ||
       !find_tensor(form.operand_c, product.y))
     return call.as(0, [](CallText&) {});

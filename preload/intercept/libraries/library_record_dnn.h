@@ -1,4 +1,4 @@
-// What calls of cuDNN are recorded as (library_forms.h). In the program.
+// Records of calls of cuDNN (library_forms.h). library_record.cpp calls it, in the program.
 #pragma once
 
 #include "preload/intercept/libraries/library_text.h"

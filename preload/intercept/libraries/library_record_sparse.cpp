@@ -1,6 +1,6 @@
-// Products of cuSPARSE, one of whose matrices is sparse. Descriptors are read by the library's own getters, about 15 ns each, so only those
-// are asked each time whose answer decides. They complain on stderr about what they are not made for: of a matrix first the format, and
-// nothing about a call that failed.
+// Products of cuSPARSE with one sparse matrix. The library's own getters read descriptors and take about 15 ns each. A
+// call therefore queries only what decides its label. A getter prints to stderr if the object is not of its kind. The
+// format of a matrix is therefore queried first, and nothing is queried about a failed call.
 #include "preload/intercept/libraries/library_record_sparse.h"
 
 namespace prof::preload {
@@ -16,7 +16,7 @@ struct Sparse {
   int format = 0;  // 0: not known
   int offset = 0, index = 0, type = 0;
   int64_t rows = 0, columns = 0, nonzeros = 0;
-  bool known = false;  // the rest too
+  bool known = false;  // the other members are known too
 };
 struct Dense {
   int type = 0xff;
@@ -131,7 +131,8 @@ void record_sparse(const Recorded& call, const LibraryArguments& a, const Librar
     text.size("k", word(k));
     text.size("nnz", word(sparse.nonzeros));
     if (batch != 1) text.size("batch", word(batch));
-    // The library multiplies only what is of one type, so that the other operand is not asked about each time.
+    // The library multiplies only operands of one type, so the type of the other operand is queried only for a new
+    // label.
     const int other = vector ? ask.vector(of_b).type : ask.matrix(of_b).type;
     add_named(text, "A", word(sampled ? dense.type : sparse.type), kCudaTypes);
     add_named(text, "B", word(other), kCudaTypes);

@@ -1,4 +1,4 @@
-// What calls of cuSPARSE are recorded as (library_forms.h). In the program.
+// Records of calls of cuSPARSE (library_forms.h). library_record.cpp calls it, in the program.
 #pragma once
 
 #include "preload/intercept/libraries/library_text.h"

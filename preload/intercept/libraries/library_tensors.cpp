@@ -7,8 +7,9 @@ namespace prof::preload {
 
 namespace {
 
-// The version is odd while somebody writes: a reader who finds it so, or finds it changed, does not know the tensor, and a second
-// writer leaves the place to the first. A thread that never comes back (fork) costs a place.
+// The version is odd while a thread writes. A reader that finds it odd or changed treats the tensor as not known. A
+// second writer lets the first finish and writes nothing. If the writing thread never returns (fork), the place is
+// lost.
 //   | version | descriptor | rank, type, vectors | eight sizes of 32 bits |
 struct alignas(64) Place {
   static constexpr int kWords = PlanTensor::kMostDimensions / 2;
@@ -28,11 +29,11 @@ Place& place_of(const void* descriptor) {
 }
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-// Of a tensor: who reads what was written after the version became odd sees that it did. (Fences would say the same, and ThreadSanitizer
-// does not know them; on x86 neither costs anything.)
+// For the members of a place: a reader that sees a value written after the version became odd also sees the odd
+// version. Fences would be equivalent, but ThreadSanitizer does not support them. On x86 neither costs anything.
 constexpr auto kWrite = std::memory_order_release, kRead = std::memory_order_acquire;
 
-// Null: `descriptor` has no sizes any more.
+// tensor null: `descriptor` no longer has sizes.
 void write(const void* descriptor, const PlanTensor* tensor) {
   Place& place = place_of(descriptor);
   if (tensor == nullptr && place.descriptor.load(kRelaxed) != descriptor) return;

@@ -1,7 +1,7 @@
-// Sizes of cuDNN's tensors and filters by their descriptors, noted when the program sets them: its getters take about 50 ns each, and a
-// convolution has three descriptors. A fixed table in which a later descriptor takes the place of an earlier one: what is not found is
-// asked for. Everything that changes a descriptor is a row of library_api.def, so that none has sizes it no longer has. In the
-// program; lock-free.
+// Sizes of cuDNN's tensors and filters by their descriptors, noted when the program sets them. cuDNN's getters take
+// about 50 ns each, and a convolution has three descriptors. The table has a fixed size, and a later descriptor may
+// replace an earlier one. What is not found is queried. Everything that changes a descriptor is a row of
+// library_api.def, so no entry is out of date. It runs in the program and is lock-free.
 #pragma once
 
 #include "preload/intercept/libraries/library.h"
@@ -9,14 +9,15 @@
 
 namespace prof::preload {
 
-// Behind a call that sets the sizes of its first argument, with its status, and behind one that changes or ends operand_a to operand_c.
+// tensor_set: called after a call that sets the sizes of its first argument, with its status. tensors_changed: called
+// after a call that changes or destroys the descriptors operand_a to operand_c.
 void tensor_set(const LibraryForm& form, const LibraryArguments& arguments, uint32_t status);
 void tensors_changed(const LibraryForm& form, const LibraryArguments& arguments);
 
-// What the getters would answer; false: not known.
+// The sizes that the getters would return. False: not known.
 bool noted_tensor(const void* descriptor, PlanTensor& to);
 
-// A tensor of so many sizes, if it can be one; `type`: cudnnDataType_t.
+// A tensor with `rank` sizes. False: no tensor has this rank or type. `type`: cudnnDataType_t.
 bool make_tensor(PlanTensor& to, int type, int rank, const int* sizes);
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
-// What the records of library calls are written with. Each file of a family of functions (library_record.h) hashes the words that
-// decide and says how the call reads; a text is made and interned only where the hash is new. In the program.
+// How are the labels of library calls written? Each file of a family of functions (library_record.h) hashes the words
+// that decide the label and defines its text. The text is made and interned only if the hash is new. It runs in the
+// program.
 #pragma once
 
 #include "preload/base/decimal.h"
@@ -29,10 +30,10 @@ class CallText {
   }
   void value(std::string_view key, uint64_t number) { value(key, Decimal(number).text()); }
   void size(std::string_view key, uint64_t word) {
-    if (static_cast<int64_t>(word) < 0) return value(key, "?");  // refused by the library
+    if (static_cast<int64_t>(word) < 0) return value(key, "?");  // a size that the library refuses
     value(key, word);
   }
-  // "8x16x32x32"; "?" where there are none.
+  // "8x16x32x32". "?": there are no sizes.
   template <class Size> void sizes(std::string_view key, const Size* sizes, int rank) {
     value(key, rank == 0 ? "?" : std::string_view());
     for (int i = 0; i < rank; ++i) {
@@ -51,12 +52,12 @@ class CallText {
     std::memcpy(text_ + used_, text.data(), bytes);
     used_ += bytes;
   }
-  char text_[768];  // five products of four dimensions each
+  char text_[768];  // room for five products of four dimensions each
   size_t used_ = 0;
   bool first_ = true;
 };
 
-// A name of an enumeration, its number where it has none.
+// The name of an enumerator. One without a name is written as its number.
 struct Named {
   uint32_t number;
   std::string_view name;
@@ -77,19 +78,19 @@ inline constexpr Named kCudaTypes[] = {
 inline constexpr Named kTransposes[] = {{0, "N"}, {1, "T"}, {2, "C"}};
 inline uint64_t mix(uint64_t a, uint64_t b) { return Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db); }
 
-// The factor of what is added; known only where it lies in host memory.
+// The factor of the addend. It is known only if it is in host memory.
 enum class Beta : uint64_t { Unknown, Zero, Other };
-// A number of `parts` floating point numbers.
+// The value at `at`, which has `parts` floating-point numbers.
 template <int bytes> Beta beta_of(const void* at, int parts) {
   if (at == nullptr) return Beta::Unknown;
   for (int i = 0; i < parts; ++i) {
     uint64_t bits = 0;
     std::memcpy(&bits, static_cast<const char*>(at) + i * bytes, bytes);
-    if (bits << (65 - 8 * bytes) != 0) return Beta::Other;  // but for its sign
+    if (bits << (65 - 8 * bytes) != 0) return Beta::Other;  // without the sign bit
   }
   return Beta::Zero;
 }
-// A number of a cudaDataType_t, the type that a call scales in; of another type nobody can say.
+// The value at `at`, of a cudaDataType_t in which a call scales. Other types are Unknown.
 inline Beta beta_of(const void* at, uint32_t type) {
   switch (type) {
     case 0:
@@ -106,10 +107,11 @@ inline void add_beta(CallText& text, Beta beta) {
 }
 inline bool is_complex(uint64_t cuda_type) { return (cuda_type >= 4 && cuda_type <= 6) || cuda_type == 15; }
 
-// Entries of [40-bit tag | 24-bit label], overwritten freely: a miss costs a text and a look in the interned tables.
+// Entries of [40-bit tag | 24-bit label]. An entry may be overwritten at any time: a miss costs a text and a search in
+// the interned tables.
 extern std::atomic<uint64_t> g_library_labels[1024];
 
-// A call that returned.
+// A library call that returned.
 struct Recorded {
   const LibraryRow& row;
   LibraryTimes times;

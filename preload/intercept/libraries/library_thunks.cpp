@@ -1,7 +1,7 @@
-// The thunks of library_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
-// carries no argument and jump to prof_library_enter (thunk_entry.S). A bank is a version of each library; the first three are exported,
-// with version names that are not the default: only who was linked with that library binds to them. The others are for what
-// dlsym finds elsewhere.
+// The thunks of library_api.def: 16 bytes each, bank after bank, in the order of the rows. A thunk loads its number
+// into a register that carries no argument and jumps to prof_library_enter (thunk_entry.S). A bank represents a version
+// of each library. The first three banks are exported with version names that are not the default. Only an object that
+// was linked with that library binds to them. The other banks are for functions that dlsym finds in other libraries.
 #include "preload/intercept/cudart/thunk_call.h"
 #include "preload/intercept/libraries/library_versions.h"
 
@@ -14,7 +14,7 @@
 #define PROF_SYMBOL(symbol)                                                                                        \
   ".balign 16\n.globl " symbol "\n.type " symbol ", %function\n" symbol ":\n" PROF_NUMBER_AND_JUMP ".size " symbol \
   ", . - " symbol "\n"
-// The assembler chooses: with a version the symbol is NAME@VERSION, without one (first bank only) it is NAME.
+// The assembler chooses the symbol: NAME@VERSION with a version, NAME without one (first bank only).
 #define PROF_EXPORTED_THUNK(bank, name, version)                                               \
   ".ifnc \"" version "\",\"\"\n" PROF_SYMBOL(                                                  \
       "prof_lib_" bank                                                                         \

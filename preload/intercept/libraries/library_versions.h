@@ -1,6 +1,7 @@
-// The symbol versions that each library has had, one a major release: a program binds to the version it was linked with, so our
-// exports have these (docs/library_calls.md). Up to three; "" is none. A library whose only one is "" has no versions at all.
-// Read by the compiler and by scripts/cmake/exports.py and scripts/check_library.py.
+// The symbol versions of each library, one for each major release. A program binds to the version that it was linked
+// with, so our exports have these versions (docs/library_calls.md). There are up to three; "" is none. A library whose
+// only version is "" has no versions at all. The compiler, scripts/cmake/exports.py and scripts/check_library.py read
+// this file.
 #pragma once
 
 #define PROF_LIBRARY_CUBLAS(X) X("libcublas.so.11", "libcublas.so.12", "libcublas.so.13")
@@ -10,7 +11,7 @@
 #define PROF_LIBRARY_CUSPARSE(X) X("libcusparse.so.11", "libcusparse.so.12", "")
 #define PROF_LIBRARY_NCCL(X) X("", "", "")
 
-// Its file, for finding one that was opened for its opener alone.
+// The library's file name. It finds a library that was opened with RTLD_LOCAL.
 #define PROF_LIBRARY_FILE_CUBLAS "libcublas.so"
 #define PROF_LIBRARY_FILE_CUBLASLT "libcublasLt.so"
 #define PROF_LIBRARY_FILE_CUDNN "libcudnn.so"

@@ -1,5 +1,6 @@
-// What is known of the objects that a library made, by their handles: noted when an object is made or described, found when it is used.
-// A fixed table, lock-free: an object too many is not known. In the program.
+// What is known of the objects that a library made, by their handles. An object is noted when it is made or described,
+// and found when it is used. The table has a fixed size and is lock-free. If it is full, further objects are not known.
+// It runs in the program.
 #pragma once
 
 #include "preload/driver/handle_map.h"
@@ -18,7 +19,7 @@ template <class Value, uint32_t kMost> class Noted {
     return place == 0 || place > kMost ? nullptr : &entries_[place - 1].value;
   }
 
-  // An empty one where none was known. Null: there are too many at once, or it is no handle.
+  // The entry of a handle; a new one is empty. Null: the table is full, or `handle` is not a handle.
   Value* find_or_make(const void* handle) {
     if (Value* const known = find(handle); known != nullptr) return known;
     for (uint32_t tries = 0; tries < 64; ++tries) {
