@@ -1,5 +1,6 @@
-// How many bytes an array or a mipmapped array takes, computed from its description: the driver does not say, and pads as it
-// likes, so this is format × channels × extents, without padding. In the program.
+// How many bytes does an array or a mipmapped array take? The driver does not report it, and its padding is not
+// documented. The size is therefore computed from the description: format × channels × extents, without padding. It
+// runs in the program.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@ struct ArrayShape {
            depth = 0;   // elements; 0: the array has no such extent. Layers, or six faces each, are the depth
   uint32_t format = 0;  // CUarray_format
   uint32_t channels = 0;
-  bool layers = false;  // layered or a cube map: a level of it is no less deep than the one before
+  bool layers = false;  // layered or a cube map: every level has the same depth
   uint32_t levels = 1;
 };
 
-// Bits that a channel of an element takes; 0: of another form, or not known.
+// Bits of a channel of an element. 0: the format has no such channels, or is not known.
 constexpr uint32_t channel_bits(uint32_t format) {
   switch (format) {
     case 0x01:  // UNSIGNED_INT8, SIGNED_INT8
@@ -42,13 +43,14 @@ constexpr uint32_t channel_bits(uint32_t format) {
   }
 }
 
-// Bytes of a block of 4 × 4 elements; 0: the format is not compressed.
+// Bytes of a block of 4 × 4 elements. 0: the format is not compressed.
 constexpr uint32_t compressed_block_bytes(uint32_t format) {
   if (format < 0x91 || format > 0x9e) return 0;                                          // BC1 to BC7
   return format == 0x91 || format == 0x92 || format == 0x97 || format == 0x98 ? 8 : 16;  // BC1, BC4
 }
 
-// 0: of a format that is not known here. The driver makes no more levels than lead to a single element.
+// Bytes of an array. 0: the format is not known here. As in the driver, the last level is at most the one with a single
+// element.
 constexpr uint64_t array_bytes(const ArrayShape& shape) {
   const auto at_least_1 = [](uint64_t n) { return n == 0 ? uint64_t{1} : n; };
   const uint64_t block = compressed_block_bytes(shape.format);
@@ -64,7 +66,7 @@ constexpr uint64_t array_bytes(const ArrayShape& shape) {
   }
 }
 
-// Sparse arrays and those whose memory is mapped later have none of their own.
+// 0 for sparse arrays and for arrays whose memory is mapped later: they have no memory of their own.
 template <class Description> constexpr uint64_t array_bytes(const Description* what, unsigned levels = 1) {
   if (what == nullptr) return 0;
   ArrayShape shape{what->Width, what->Height, 0, static_cast<uint32_t>(what->Format), what->NumChannels, false, levels};

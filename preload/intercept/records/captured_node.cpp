@@ -12,7 +12,7 @@ CUresult ask_capture(CUstream stream, CUstreamCaptureStatus* status, CUgraph* gr
                      size_t* count) {
   const DriverCall own;
 #if CUDA_VERSION >= 12030
-  // The older question is refused where edges carry something (programmatic dependent launch).
+  // cuStreamGetCaptureInfo_v2 fails if edges carry data (programmatic dependent launch).
   const CUgraphEdgeData* edges = nullptr;
   if (g_driver.cuStreamGetCaptureInfo_v3 != nullptr)
     return g_driver.cuStreamGetCaptureInfo_v3(stream, status, nullptr, graph, nodes, &edges, count);
@@ -21,11 +21,12 @@ CUresult ask_capture(CUstream stream, CUstreamCaptureStatus* status, CUgraph* gr
   return g_driver.cuStreamGetCaptureInfo_v2(stream, status, nullptr, graph, nodes, count);
 }
 
-// What a capturing stream's next node comes after: behind a call that added work, what it added.
+// The nodes that the next node of a capturing stream depends on. After a call that added an operation, they are what it
+// added.
 struct CaptureInfo {
   bool active = false;
   CUgraph graph = nullptr;
-  const CUgraphNode* last = nullptr;  // the driver's memory, until the next call on this capture
+  const CUgraphNode* last = nullptr;  // memory of the driver, valid until the next call on this capture
   size_t count = 0;
 
   explicit CaptureInfo(CUstream stream) {

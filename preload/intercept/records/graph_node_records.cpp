@@ -21,8 +21,8 @@ uint32_t type_of(CUgraphNode node) {
   return g_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS ? static_cast<uint32_t>(type) : format::kNodeTypes;
 }
 
-// Whether the copy gave every node another index than its original has. Where the driver cannot pair nodes (a copy inside a
-// child graph node), the order in which it lists them does.
+// Whether a node of the copy has another index than its original. If the driver cannot pair nodes (a copy inside a
+// child graph node), they are paired by the order in which the driver lists them.
 bool renumbered(CUgraph copy, CUgraph original) {
   const NodeList from(original), to(copy);
   if (from.size() != to.size()) return true;
@@ -58,7 +58,7 @@ void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, forma
 
 void record_graph(const CallScope& scope, format::GraphOrigin origin, uint32_t graph, uint32_t from, uint64_t node,
                   bool renumbered) {
-  if (graph == 0) return;  // its nodes are counted
+  if (graph == 0) return;  // count_unidentified() counts its nodes
   keep(format::GraphMade{scope.end_tick(), origin, graph, from, node, renumbered ? 1u : 0u});
 }
 

@@ -1,4 +1,5 @@
-// The nodes of a graph, in pages of our own: the program's heap is none of ours, however far from the record path. In the program.
+// The nodes of a graph, in pages that libprof.so maps itself. It never uses the program's heap, even outside the record
+// path. It runs in the program.
 #pragma once
 
 #include "preload/driver/driver.h"
@@ -11,7 +12,7 @@ namespace prof::preload {
 
 class NodeList {
  public:
-  // Empty where the driver would not tell, and where there is no memory.
+  // Empty if the driver does not report the nodes, or if there is no memory.
   explicit NodeList(CUgraph graph) {
     const DriverCall own;
     size_t count = 0;

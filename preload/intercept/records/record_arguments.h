@@ -1,7 +1,7 @@
-// Arguments worth reading of calls that are not frequent: how much memory is moved, advised or made and for whom, the flags with which
-// events, streams and memory are made, the file that code comes from. A CallArguments record stands before the call's own; a call with
-// nothing to say has none and is as small as ever. What is read behind a pointer of the program's is read after the call succeeded. In
-// the program.
+// Which arguments of calls that are not frequent are recorded? Bytes that are moved, advised or made, and the target;
+// flags of events, streams and memory; the file of code. A CallArguments record precedes the call's own record. A call
+// without such arguments has none and costs no bytes. What a pointer of the program points to is read after the call
+// succeeded. It runs in the program.
 #pragma once
 
 #include "preload/intercept/records/record_call.h"
@@ -21,7 +21,7 @@ struct Arguments {
 
 void record_arguments(const CallScope& scope, const Arguments& said);
 
-// Types of CUmemLocation, which older headers do not all name.
+// Types of CUmemLocation. Older headers do not have all their names.
 constexpr uint32_t kTargetDevice = 1, kTargetHost = 2, kTargetBits = 3;
 constexpr uint32_t target_of(uint32_t type, int id) {
   return type == 0 ? 0 : (id < 0 ? 0 : static_cast<uint32_t>(id)) << kTargetBits | (type & 7);
@@ -35,6 +35,7 @@ constexpr uint32_t target_of(CUdevice device) {
 }
 
 // One overload for each form of arguments. `result`: of the call.
+//
 // cuMemPrefetchAsync
 inline Arguments said_by(CUresult, CUdeviceptr, size_t bytes, CUdevice to, CUstream) {
   return {0, bytes, target_of(to), nullptr};
@@ -58,7 +59,7 @@ inline Arguments said_by(CUresult result, CUdeviceptr*, const size_t* sizes, siz
   for (size_t i = 0; result == CUDA_SUCCESS && sizes != nullptr && i < count; ++i) said.bytes += sizes[i];
   return said;
 }
-// cuMemPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync: the target where there is only one.
+// cuMemPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync: the target, if there is only one.
 inline Arguments said_by(CUresult result, CUdeviceptr* addresses, const size_t* sizes, size_t count,
                          const CUmemLocation* to, size_t*, size_t targets, unsigned long long flags, CUstream stream) {
   Arguments said = said_by(result, addresses, sizes, count, flags, stream);
@@ -75,7 +76,7 @@ inline Arguments said_by(CUresult result, CUmemGenericAllocationHandle*, size_t 
   const bool known = result == CUDA_SUCCESS && how != nullptr;
   return {static_cast<uint32_t>(flags), bytes, known ? target_of(how->location) : 0, nullptr};
 }
-// cuMemBatchDecompressAsync: what comes out.
+// cuMemBatchDecompressAsync: the decompressed bytes.
 inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t count, unsigned flags, size_t*,
                          CUstream) {
   Arguments said;
@@ -84,7 +85,7 @@ inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t c
   for (size_t i = 0; result == CUDA_SUCCESS && batch != nullptr && i < count; ++i) said.bytes += batch[i].dstNumBytes;
   return said;
 }
-// cuMemSetAccess, cuMemPoolSetAccess: for whom, where it is one, and whether to read or to write as well.
+// cuMemSetAccess, cuMemPoolSetAccess: the target, if there is only one, and whether it may only read or also write.
 inline Arguments said_by(CUresult result, CUdeviceptr, size_t bytes, const CUmemAccessDesc* access, size_t count) {
   if (result != CUDA_SUCCESS || access == nullptr || count != 1) return {0, bytes, 0, nullptr};
   return {static_cast<uint32_t>(access->flags), bytes, target_of(access->location), nullptr};
@@ -92,9 +93,9 @@ inline Arguments said_by(CUresult result, CUdeviceptr, size_t bytes, const CUmem
 inline Arguments said_by(CUresult result, CUmemoryPool, const CUmemAccessDesc* access, size_t count) {
   return said_by(result, CUdeviceptr{0}, size_t{0}, access, count);
 }
-// cuMemPoolTrimTo: what may stay.
+// cuMemPoolTrimTo: the bytes that the pool may keep.
 inline Arguments said_by(CUresult, CUmemoryPool, size_t bytes) { return {0, bytes, 0, nullptr}; }
-// cuMemPoolSetAttribute: which, and its value: an int of the first three, 64 bits of the others.
+// cuMemPoolSetAttribute: the attribute and its value. The first three attributes are an int, the others have 64 bits.
 inline Arguments said_by(CUresult result, CUmemoryPool, CUmemPool_attribute which, void* value) {
   Arguments said{static_cast<uint32_t>(which), 0, 0, nullptr};
   const size_t size = which <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? sizeof(int) : sizeof said.bytes;
@@ -110,11 +111,11 @@ inline Arguments said_by(CUresult, unsigned flags) { return {flags, 0, 0, nullpt
 inline Arguments said_by(CUresult, CUdevice device, unsigned flags) { return {flags, 0, target_of(device), nullptr}; }
 // cuStreamWaitEvent
 inline Arguments said_by(CUresult, CUstream, CUevent, unsigned flags) { return {flags, 0, 0, nullptr}; }
-// cuStreamSetAttribute: which.
+// cuStreamSetAttribute: the attribute.
 inline Arguments said_by(CUresult, CUstream, CUstreamAttrID which, const CUstreamAttrValue*) {
   return {static_cast<uint32_t>(which), 0, 0, nullptr};
 }
-// cuLinkAddData, cuLinkAddFile: what sort of code, how much, its name.
+// cuLinkAddData, cuLinkAddFile: the type of the code, its bytes, its name.
 template <class... Options>
 inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, void*, size_t bytes, const char* name,
                          Options...) {
@@ -126,7 +127,7 @@ inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, const char*
 }
 // cuGraphDebugDotPrint
 inline Arguments said_by(CUresult, CUgraph, const char* file, unsigned flags) { return {flags, 0, 0, file}; }
-// cuMemPoolCreate: where its memory is, how much at most (since CUDA 12.2), how it can be shared.
+// cuMemPoolCreate: the location of its memory, its maximum bytes (since CUDA 12.2), how it can be shared.
 template <class Props>
 requires std::is_same_v<Props, CUmemPoolProps>
 inline Arguments said_by(CUresult result, CUmemoryPool*, const Props* how) {
@@ -156,10 +157,10 @@ inline Arguments said_by(CUresult, void*, size_t, unsigned flags) { return {flag
 
 namespace topic {
 
-// As Call and Create.
+// Like Call and Create, with the record of the arguments.
 struct CallSaying : Call {
   static constexpr bool kSays = true;
-  // Of a batch: its first address; its flags look like one.
+  // For a batch: its first address. Its flags have the same type as an address and must not be taken for one.
   template <class... Rest> static uint64_t object(CUresult result, CUdeviceptr* addresses, Rest...) {
     return result == CUDA_SUCCESS && addresses != nullptr ? *addresses : 0;
   }

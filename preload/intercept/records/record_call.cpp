@@ -18,7 +18,7 @@ __attribute__((noinline)) void define_api_slow(Api api) {
   row.id = api_id(api);
   row.name = kApiNames[index_of(api)];
   if (define(row)) g_driver_rows[index_of(api)].defined.store(t_local.epoch, std::memory_order_relaxed);
-  define_unhooked();  // what was noticed while names were resolved, before there was a log
+  define_unhooked();  // names that were noticed before there was a log
   define_requested_version();
 }
 

@@ -1,6 +1,6 @@
-// What all topics share: the facts that a hook reads from its arguments, and the plain ApiCall record. Topics whose calls
-// launch nothing and finish nothing are here; the others are in record_launch.h, record_memory.h, record_stream.h,
-// record_graph.h and record_context.h. In the program.
+// What all topics share: what a hook reads from its arguments, and the plain ApiCall record. Topics whose calls launch
+// nothing and finish nothing are here. The others are in record_launch.h, record_memory.h, record_stream.h,
+// record_graph.h and record_context.h. It runs in the program.
 #pragma once
 
 #include "preload/capture/streams/streams.h"
@@ -17,7 +17,7 @@
 
 namespace prof::preload {
 
-// The row that a topic works for; the hook passes it to enter() and leave() as their first argument.
+// The row that a topic is used for. The hook passes it to enter() and leave() as their first argument.
 template <Api api> struct Caller {
   static constexpr Api kApi = api;
   static constexpr NullStream kNullStream = Row<api>::kNullStream;
@@ -31,12 +31,13 @@ inline void define_api(Api api) {
 }
 
 void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
-// A call that waits for the GPU or asks whether it is done: with its stack, where those are wanted.
+// Records a call that waits for the GPU or queries whether it is done. The record has the call stack if stacks are
+// recorded.
 void record_wait(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
 
 struct Arguments;  // record_arguments.h
 
-// What a plain call keeps on the program's stack. Not inlined, and keeps errno.
+// What a plain call keeps on the program's stack. Its functions are not inlined and keep errno.
 class PlainCall {
  public:
   PlainCall(Api api, void* frame);
@@ -52,7 +53,7 @@ class PlainCall {
 
 template <class T, class... Args> inline constexpr bool kHas = (std::is_same_v<T, Args> || ...);
 
-// The first argument of exactly type T; T{} where there is none.
+// The first argument of exactly type T. T{}: there is none.
 template <class T> constexpr T argument() { return T{}; }
 template <class T, class First, class... Rest> constexpr T argument(First first, Rest... rest) {
   if constexpr (std::is_same_v<T, First>) {
@@ -64,7 +65,7 @@ template <class T, class First, class... Rest> constexpr T argument(First first,
 
 template <class First, class... Rest> constexpr First first_argument(First first, Rest...) { return first; }
 
-// The argument at a place, from 0.
+// The argument at a position, from 0.
 template <size_t at, class... Args> constexpr auto argument_at(Args... args) {
   static_assert(at < sizeof...(Args));
   return std::get<at>(std::tuple<Args...>(args...));
@@ -81,7 +82,8 @@ template <class T> inline uint64_t as_object(T value) {
   }
 }
 
-// Handles that a record can be about, most telling first. CUdeviceptr and allocation handles are unsigned long long.
+// The handle that a record is about: the first argument of a type in this list. CUdeviceptr and allocation handles are
+// unsigned long long.
 inline uint64_t object_of() { return 0; }
 template <class First, class... Rest> inline uint64_t object_of(First first, Rest... rest) {
   constexpr bool kHandle =
@@ -107,10 +109,11 @@ namespace topic {
 
 struct Nothing {};
 
-// Two thirds of the rows are plain: nothing happens around the real call but the record, so all of them share one function
-// on either side (hook.h, PlainCall) and a row costs 60 bytes instead of 600, and a fifth of the time to compile.
+// Two thirds of the rows are plain: around the real call they only write a record. They all share one function before
+// and one after the real call (hook.h, PlainCall). A row therefore costs 60 bytes instead of 600, and a fifth of the
+// time to compile.
 
-// A call that is recorded as it is.
+// A call whose handle is recorded.
 struct Call {
   static constexpr bool kNeedsGpuActivity = false;
   static constexpr bool kPlain = true;

@@ -1,4 +1,5 @@
-// Contexts, modules and functions: ApiCall records; destruction starts a new generation of function handles. In the program.
+// Contexts, modules and functions: ApiCall records. Destroying one starts a new generation of function handles. It runs
+// in the program.
 #pragma once
 
 #include "preload/capture/streams/stream_table.h"
@@ -9,30 +10,31 @@
 
 namespace prof::preload {
 
-// The primary context of a device, as cuDevicePrimaryCtxRetain told: its destruction names only the device.
+// The primary context of a device, as cuDevicePrimaryCtxRetain returned it. The calls that destroy it name only the
+// device.
 void primary_context_retained(CUdevice device, CUcontext context);
 CUcontext primary_context(CUdevice device);
 bool primary_context_active(CUdevice device);
 void context_and_code_destroyed(CUcontext context);
-// The context that a green one converts to goes with it.
+// The context that a green context converts to. It is destroyed together with the green context.
 void green_context_known(CUgreenCtx green, CUcontext context);
 void green_context_destroyed(CUgreenCtx green);
 
 namespace form {
 
-// Of ContextCreate. is_new(): before the real call, whether it makes a context if it succeeds.
+// Forms of ContextCreate. is_new(): called before the real call; whether the call makes a new context if it succeeds.
 struct NewContext {
   template <class... Args> static bool is_new(Args...) { return true; }
   template <class... Args> static void created(CUcontext, Args...) {}
 };
-// A primary context has the same handle again after a reset. Streams met under that handle in between, in calls that
-// failed, belong to no context.
+// A primary context has the same handle again after a reset. Streams that failed calls used under that handle in
+// between belong to no context.
 struct PrimaryContext {
   static bool is_new(CUdevice device) { return !primary_context_active(device); }
   static void created(CUcontext context, CUdevice device) { primary_context_retained(device, context); }
 };
 
-// Of PrimaryRelease: whether the context ends with the last release, or with each call.
+// Forms of PrimaryRelease: whether the last release or every call ends the context.
 struct LastRelease {
   static constexpr bool kAlwaysEnds = false;
 };
@@ -54,7 +56,7 @@ struct ContextCreate {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
     if (ok && fresh) context_destroyed(*made);
     if (ok) C::Form::created(*made, args...);
-    record_arguments(scope, {argument<unsigned>(args...), 0, 0, nullptr});  // cuCtxCreate
+    record_arguments(scope, {argument<unsigned>(args...), 0, 0, nullptr});  // flags of cuCtxCreate
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
   }
 };
@@ -109,7 +111,8 @@ struct GreenDestroy {
   }
 };
 
-// cuDevicePrimaryCtxRelease and …Reset: the context goes with the last release. Other threads that still use it are wrong.
+// cuDevicePrimaryCtxRelease and …Reset: the last release destroys the context. A thread that still uses it is in
+// error.
 struct PrimaryRelease {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) {
@@ -156,7 +159,7 @@ struct FunctionGet {
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Made* made, From, Name... name) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
     if (ok) learn(*made, argument<const char*>(name...));
-    record_call(scope, C::kApi, {}, 0, result);  // a handle is 7 bytes, and libraries ask at every launch
+    record_call(scope, C::kApi, {}, 0, result);  // a handle is 7 bytes, and libraries make this call at every launch
   }
   static void learn(CUfunction function, const char* name) { learn_function(function, name); }
   static void learn(CUkernel kernel, const char* name) { learn_kernel(kernel, name); }

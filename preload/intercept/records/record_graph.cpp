@@ -14,14 +14,15 @@
 namespace prof::preload {
 namespace {
 
-// handle → [12 bits life | 28 bits operations | 24 bits GraphId]
+// handle → [12 bits epoch of the recording | 28 bits operations | 24 bits GraphId]
 HandleMap<8192> g_graphs;
 std::atomic<uint32_t> g_next_graph{1};
 constexpr uint64_t kMostOperations = (uint64_t{1} << 28) - 1;
 
 uint64_t life_bits() { return t_local.epoch << 52; }
 
-// Child graphs lie inside each other; a cycle cannot be built, but a driver's answer is not trusted with our stack.
+// Child graphs may contain child graphs. A program cannot build a cycle, but the recursion is bounded in case the
+// driver returns one.
 constexpr int kDeepest = 16;
 
 void count_nodes(CUgraph graph, format::GraphDef& sums, int level) {

@@ -1,5 +1,5 @@
-// Executable graphs: what one launch of each adds to the GPU, counted once when it is instantiated, and the launches. How graphs
-// are built is in record_graph_build.h. In the program.
+// Executable graphs: their launches, and how many operations one launch submits to the GPU. The operations are counted
+// once, when the graph is instantiated. record_graph_build.h records how graphs are built. It runs in the program.
 #pragma once
 
 #include "preload/hardware_counters/counter_work.h"
@@ -10,14 +10,15 @@ namespace prof::preload {
 
 struct GraphFacts {
   format::GraphId id;
-  uint64_t operations;  // kernels + copies + fills of one launch; 1 where whole graphs are timed
+  uint64_t operations;  // kernels + copies + fills of one launch; 1 if whole graphs are timed
 };
 
-// Behind a successful instantiation: counts the nodes of `graph` (child graphs included) and defines the GraphDef.
+// Called after a successful instantiation. Counts the nodes of `graph` (child graphs included) and defines the
+// GraphDef.
 void graph_instantiated(const CallScope& scope, CUgraphExec exec, CUgraph graph);
-// Before the real cuGraphExecDestroy.
+// Called before the real cuGraphExecDestroy.
 void graph_destroyed(CUgraphExec exec);
-// A graph that was instantiated unseen counts as one operation and has an empty GraphDef.
+// A graph whose instantiation was not recorded counts as one operation and has an empty GraphDef.
 GraphFacts graph_facts(CUgraphExec exec);
 
 void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph, CUresult result);

@@ -1,6 +1,6 @@
-// How graphs are built and changed: created, cloned, nodes added, parameters set, executable graphs updated. Each call is a plain
-// ApiCall, and beside it what it did to which node (graph_node_records.h). Whatever a stream captures is in captured_node.h.
-// In the program.
+// How are graphs built and changed? They are created and cloned, nodes are added, parameters are set, executable graphs
+// are updated. Each call is a plain ApiCall, and a second record has what it did to which node (graph_node_records.h).
+// captured_node.h records what a stream captures. It runs in the program.
 #pragma once
 
 #include "preload/intercept/records/captured_node.h"
@@ -27,8 +27,8 @@ template <class Params> inline format::ConfigId kernel_config(Api api, const Par
 void record_added_graphs(const CallScope& scope, CUgraphNode node, CUgraph child);
 void record_added_graphs(const CallScope& scope, CUgraphNode node, const CUgraphNodeParams* params);
 
-// What the last argument says about a node that is added or changed. config(): what a kernel node will launch; 0 for
-// other nodes. record_graphs(): the graphs that a new node has brought along.
+// What the last argument contains about a node that is added or changed. config(): what a kernel node will launch; 0
+// for other nodes. record_graphs(): records the graphs that a new node contains.
 namespace form {
 
 struct KernelNode {
@@ -60,7 +60,7 @@ struct OtherNode {
 
 }  // namespace form
 
-// Which graph the executable one was updated from.
+// Records from which graph the executable graph was updated.
 void record_update(const CallScope& scope, CUgraphExec exec, CUgraph from);
 void record_created(const CallScope& scope, CUgraph graph);
 
@@ -87,7 +87,7 @@ struct GraphClone {
   }
 };
 
-// (where the node goes, the graph, …, what the node does)
+// (where the node is stored, the graph, …, the node's parameters)
 struct GraphAdd {
   static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
@@ -101,7 +101,7 @@ struct GraphAdd {
   }
 };
 
-// New parameters for a node of a graph that can still change.
+// New parameters for a node of a graph that is not executable.
 struct GraphNodeChange {
   static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
@@ -112,7 +112,7 @@ struct GraphNodeChange {
   }
 };
 
-// The same for one executable graph; the node is named by its original.
+// The same for one executable graph. The node is named by its original.
 struct GraphExecChange {
   static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
@@ -134,7 +134,7 @@ struct GraphUpdate {
   }
 };
 
-// A host function or a semaphore in a stream: no GPU work of its own, but a node where the stream captures.
+// A host function or a semaphore in a stream. It submits no GPU operation, but it is a node if the stream captures.
 struct StreamWork {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {

@@ -15,7 +15,7 @@ std::atomic<uint64_t> g_config_cache[8192];
 __attribute__((noinline)) LaunchShape form::KernelConfig::shape(const CUlaunchConfig* config, CUfunction f, void**,
                                                                 void**) {
   if (config == nullptr)
-    return shape_of(f, nullptr, 0, 0, 0, 0, 0, 0, 0, 0);  // the driver will say what it thinks of that
+    return shape_of(f, nullptr, 0, 0, 0, 0, 0, 0, 0, 0);  // the real call returns the error for a null config
   uint32_t attributes = 0;
   for (unsigned i = 0; config->attrs != nullptr && i < config->numAttrs; ++i) {
     const CUlaunchAttribute& attribute = config->attrs[i];

@@ -1,5 +1,5 @@
-// Kernel launches: one KernelLaunch event each, its shape interned as a ConfigId. The hottest path of libprof.so: one hash of
-// the shape, one look in a cache, one record. In the program.
+// Kernel launches: each has one KernelLaunch event, and its shape is interned as a ConfigId. This is the hottest path
+// of libprof.so: one hash of the shape, one search in a cache, one record. It runs in the program.
 #pragma once
 
 #include "preload/capture/gpu_activity.h"
@@ -20,8 +20,8 @@
 
 namespace prof::preload {
 
-// Pairs of 32-bit numbers in one word each: written and read whole. As single numbers they were stored by halves and loaded by
-// words for the hash, which waits until the stores have left the store buffer: 5 ns a launch.
+// Two 32-bit numbers share one word that is written and read as a whole. As single numbers, they were stored as halves
+// and loaded as words for the hash. Such a load waits until the stores have left the store buffer: 5 ns a launch.
 struct LaunchShape {
   static constexpr uint64_t pair(uint32_t low, uint32_t high) { return static_cast<uint64_t>(high) << 32 | low; }
   static constexpr uint32_t low(uint64_t word) { return static_cast<uint32_t>(word); }
@@ -46,7 +46,7 @@ constexpr LaunchShape shape_of(CUfunction function, CUstream stream, uint32_t gx
           LaunchShape::pair(shared_bytes, attributes)};
 }
 
-// How the functions of the topic Launch say which kernel is launched and with which shape.
+// Which kernel does a function of the topic Launch launch, and with which shape? One form for each list of arguments.
 namespace form {
 
 struct Kernel {
@@ -64,7 +64,7 @@ struct CooperativeKernel {
 struct KernelConfig {
   static LaunchShape shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
 };
-// The block is set earlier by cuFuncSetBlockShape.
+// cuFuncSetBlockShape sets the block earlier.
 struct Function {
   static LaunchShape shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
 };
@@ -76,11 +76,12 @@ struct FunctionGrid {
 
 }  // namespace form
 
-// The id of a shape, defined at first sight. 0: the log is full. A launch that failed never asks the driver about its
-// function: the handle may be garbage.
+// The id of a shape, defined when it is first seen. 0: the log is full. For a failed launch the driver is never queried
+// about the function, because the handle may be invalid.
 format::ConfigId config_id_slow(LaunchShape shape, Api api, bool succeeded, uint64_t key);
 
-// 2^13 entries of [40-bit tag | 24-bit id], overwritten freely: a miss costs a look in the interned tables, never a second id.
+// 2^13 entries of [40-bit tag | 24-bit id]. An entry may be overwritten at any time: a miss costs a search in the
+// interned tables, never a second id.
 extern std::atomic<uint64_t> g_config_cache[8192];
 
 inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded) {
@@ -97,7 +98,7 @@ inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded)
   return config_id_slow(s, api, succeeded, key);
 }
 
-// State of a launch between its entry and its return: any operation that the queue depth counts.
+// State of a launch between its entry and its return. A launch is any operation that the queue depth counts.
 struct Launching {
   StreamState* stream;
   uint64_t depth;
@@ -112,7 +113,7 @@ inline Launching enter_launch(CUstream stream, NullStream null_stream) {
   return state;
 }
 
-// Behind the real call: the launch counts unless it failed or only became a node of a graph.
+// Called after the real call. The launch counts unless it failed or only became a node of a graph.
 inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
                          uint64_t operations, bool programmatic) {
   if (result != CUDA_SUCCESS) [[unlikely]]
@@ -128,10 +129,10 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
   mark_if_due(state.stream, programmatic);
 }
 
-// On a device that PROF_DEVICES leaves out: not to be recorded, but counted here.
+// Whether PROF_DEVICES leaves out the stream's device. Such a launch is not recorded, but this function counts it.
 bool is_left_out(const StreamState* stream);
 
-// With its call stack, measured for PROF_BUDGET, unless its device is left out.
+// Writes the event with its call stack, unless its device is left out. Measures the launch for PROF_BUDGET.
 void emit_with_extras(format::KernelLaunch event, const StreamState* stream);
 
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
@@ -145,7 +146,7 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
   if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    const format::KernelLaunch copy = event;  // one whose address is given away cannot stay in registers
+    const format::KernelLaunch copy = event;  // an event whose address is passed on cannot stay in registers
     emit_with_extras(copy, state.stream);
     return;
   }
@@ -156,7 +157,7 @@ namespace topic {
 
 struct Launch {
   static constexpr bool kNeedsGpuActivity = true, kRepeatable = true;
-  // How many times more this launch is to be made (PROF_REPEAT_KERNEL).
+  // How many further times this launch is to be made (PROF_REPEAT_KERNEL).
   template <class C, class... Args> static uint32_t repeats(C, Args... args) {
     const LaunchShape shape = C::Form::shape(args...);
     const uint32_t times =
@@ -179,7 +180,7 @@ struct Launch {
   }
 };
 
-// cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
+// cuLaunchCooperativeKernelMultiDevice: one event for each device, all with the times of the one call.
 struct LaunchMany {
   static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static LaunchedWork work(C, Args...) {

@@ -1,5 +1,5 @@
-// Copies and fills (MemoryLaunch), memory allocated and freed (AllocCall). Which of the driver's copies wait for what is from
-// the "API synchronization behavior" chapter of its manual. In the program.
+// Copies and fills (MemoryLaunch), memory allocated and freed (AllocCall). Which of the driver's copies wait for what
+// is in its manual, chapter "API synchronization behavior". It runs in the program.
 #pragma once
 
 #include "preload/capture/streams/pools.h"
@@ -11,7 +11,7 @@
 
 namespace prof::preload {
 
-// How the functions of the topics below say what they copy, fill or allocate.
+// What do the functions of the topics below copy, fill or allocate? One form for each list of arguments.
 namespace form {
 
 // Copies. bytes(): how many bytes a successful call copies.
@@ -41,6 +41,7 @@ struct Box {
 };
 
 // Several copies in one call. copies(): how many.
+//
 // (destinations, sources, sizes, count, …)
 struct Batch {
   template <class... Args>
@@ -73,7 +74,7 @@ struct BoxOperation {
   }
 };
 
-// Fills. bytes(): how many bytes the call fills; the value has the width of an element.
+// Fills. bytes(): how many bytes the call fills. The value has the width of an element.
 
 // (address, value, count[, stream])
 struct Elements {
@@ -90,7 +91,7 @@ struct PitchedElements {
   }
 };
 
-// Allocations: (where the address goes, …). bytes(): of the remaining arguments.
+// Allocations: (where the address is stored, …). bytes(): computed from the other arguments.
 enum class Owner {
   None,     // host memory, or addresses without memory
   Context,  // the current context
@@ -104,7 +105,7 @@ template <Owner owner, Flags flags = Flags::None> struct Allocation {
 };
 struct ContextMemory : Allocation<Owner::Context> {};
 struct ManagedMemory : Allocation<Owner::Context, Flags::Recorded> {};
-// (…, where the pitch goes that the driver chooses, width, height, element size)
+// (…, where the driver stores the pitch that it chooses, width, height, element size)
 struct PitchedMemory : Allocation<Owner::Context> {
   template <class Size> static uint64_t bytes(CUresult result, const Size* pitch, Size, Size height, unsigned) {
     return result == CUDA_SUCCESS && pitch != nullptr ? uint64_t{*pitch} * height : 0;
@@ -120,7 +121,7 @@ struct PoolMemory : Allocation<Owner::Pool> {
   static format::PoolId pool(const StreamState*, CUmemoryPool pool, CUstream) { return pool_id(pool); }
 };
 
-// Memory that exists: (address, size, …)
+// Memory that already exists: (address, size, …)
 struct HostRange {
   static constexpr bool kHasFlags = true;
 };
@@ -128,7 +129,7 @@ struct MappedRange {
   static constexpr bool kHasFlags = false;
 };
 
-// Arrays: (where the handle goes, …). bytes(): of the remaining arguments.
+// Arrays: (where the handle is stored, …). bytes(): computed from the other arguments.
 struct OwnArray {
   template <class Description, class... Levels> static uint64_t bytes(const Description* what, Levels... levels) {
     return array_bytes(what, levels...);
@@ -152,12 +153,12 @@ struct MemoryState {
   uint64_t before;  // launches on the stream when the call was entered
 };
 
-// What a returned call says about the stream it used.
+// What the return of a call means for the stream that it used.
 enum class Returns { Queued, StreamWasDone, Done };
 
 template <bool kFill, Returns kReturns> struct Memory {
   static constexpr bool kNeedsGpuActivity = true, kMadeAgain = kFill;
-  // For a fill that may be made again: its stream, and whether it is queued, not captured into a graph.
+  // For a fill that may be repeated: its stream, and whether it is queued and not captured into a graph.
   template <class... Args> static CUstream stream(Args... args) { return argument<CUstream>(args...); }
   template <class C, class... Args> static bool is_queued(C, Args... args) {
     return !captured(stream(args...), C::kNullStream);
@@ -174,7 +175,7 @@ template <bool kFill, Returns kReturns> struct Memory {
     if (kReturns != Returns::Queued && result == CUDA_SUCCESS) {
       completed(state.launch.stream, state.before + (kReturns == Returns::Done ? 1 : 0));
     }
-    // The lists of a copy that failed may be anything.
+    // The lists of a failed copy may be invalid.
     const uint64_t bytes = kFill || result == CUDA_SUCCESS ? C::Form::bytes(args...) : 0;
     if constexpr (requires { C::Form::copies(args...); }) {
       Arguments said;
@@ -187,13 +188,13 @@ template <bool kFill, Returns kReturns> struct Memory {
 
 struct CopyToHost : Memory<false, Returns::Done> {};
 struct CopyFromHost : Memory<false, Returns::StreamWasDone> {
-};  // the copy itself may still be on its way from a staging buffer
+};  // the copy itself may still be outstanding, from a staging buffer
 struct CopyNull : Memory<false, Returns::Queued> {};
 struct CopyAsync : Memory<false, Returns::Queued> {};
 struct FillNull : Memory<true, Returns::Queued> {};
 struct FillAsync : Memory<true, Returns::Queued> {};
 
-// (where the address goes, …)
+// (where the address is stored, …)
 struct Alloc {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {
@@ -222,7 +223,7 @@ struct Alloc {
   }
 };
 
-// (where the address goes, external memory, description with the size)
+// (where the address is stored, external memory, description with the size)
 struct MapExternal {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
@@ -245,7 +246,7 @@ struct Register {
   }
 };
 
-// (where the handle goes, …). The record has the handle in place of an address.
+// (where the handle is stored, …). The record has the handle in place of an address.
 struct ArrayCreate {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }

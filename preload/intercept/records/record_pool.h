@@ -1,5 +1,5 @@
-// Memory pools: plain ApiCall records, and what they tell about where later allocations come from (capture/streams/pools.h). In the
-// program.
+// Memory pools: plain ApiCall records. They also define from which pool later allocations come
+// (capture/streams/pools.h). It runs in the program.
 #pragma once
 
 #include "preload/capture/streams/pools.h"
@@ -45,7 +45,7 @@ struct PoolChoose {
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUmemLocation* location,
                     CUmemAllocationType type, CUmemoryPool pool) {
     const bool of_streams = location != nullptr && location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                            type == CU_MEM_ALLOCATION_TYPE_PINNED;  // managed memory has a choice of its own
+                            type == CU_MEM_ALLOCATION_TYPE_PINNED;  // managed memory has a separate pool
     if (result == CUDA_SUCCESS && of_streams) pool_chosen(location->id, pool);
     record_call(scope, C::kApi, {}, as_object(pool), result);
   }

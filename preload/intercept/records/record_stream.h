@@ -1,6 +1,6 @@
-// Streams, events and capture: plain ApiCall records, and what their returns tell the queue depth. Order matters where handles
-// are reused: a destruction is told before the real call, because another thread may get the handle again right after it.
-// In the program.
+// Streams, events and capture: plain ApiCall records. Their returns also update the queue depth. Order matters where
+// handles are reused: a destruction is noted before the real call, because another thread may get the handle again
+// right after it. It runs in the program.
 #pragma once
 
 #include "preload/hardware_counters/counter_recording.h"
@@ -11,7 +11,7 @@
 
 namespace prof::preload {
 
-// Whether a capture makes a graph; a graph that the program gives it was recorded where it was created.
+// Whether a capture makes a graph. A graph that the program passes was recorded when it was created.
 namespace form {
 
 struct NewGraph {
@@ -50,7 +50,7 @@ struct StreamDestroy {
   }
 };
 
-// cuStreamSynchronize, and cuStreamQuery where it answers CUDA_SUCCESS: everything launched before it has finished.
+// cuStreamSynchronize, and cuStreamQuery if it returns CUDA_SUCCESS: everything launched before it has finished.
 struct StreamFinish {
   static constexpr bool kNeedsGpuActivity = false;
   struct State {
@@ -69,13 +69,13 @@ struct StreamFinish {
 
 struct CaptureBegin {
   static constexpr bool kNeedsGpuActivity = true;
-  // Around the real call, recorded or not.
+  // These run around the real call, whether or not it is recorded.
   static void before_real() { capture_opens(); }
   static void after_real(CUresult result) {
     if (result != CUDA_SUCCESS) capture_closes();
   }
   template <class C, class... Args> static StreamState* enter(C, const CallScope&, CUstream stream, Args...) {
-    StreamState* const state = stream_state(stream, C::kNullStream);  // now: nothing may be asked about it later
+    StreamState* const state = stream_state(stream, C::kNullStream);  // now: a capturing stream must not be queried
     capture_begins(stream);
     return state;
   }
@@ -97,7 +97,8 @@ struct CaptureEnd {
   static void after_real(CUresult result) {
     if (ended(result)) capture_closes();
   }
-  // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
+  // Whether the capture ended. An invalidated capture also ends, with an error. If there was no capture
+  // (ILLEGAL_STATE), none ends.
   static bool ended(CUresult result) {
     return result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE;
   }
@@ -112,7 +113,7 @@ struct CaptureEnd {
   }
 };
 
-// Told before the real call: launches that other threads make meanwhile must not count as behind the event.
+// Noted before the real call: launches that other threads make during the call must not count as before the event.
 struct EventRecord {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args>
@@ -124,7 +125,7 @@ struct EventRecord {
   template <class C, class... Flags>
   static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, CUstream stream,
                     Flags... flags) {
-    // Under capture an external event becomes a node; any other marks a place in the graph and adds nothing.
+    // Under capture an external event becomes a node. Any other event marks a place in the graph and adds nothing.
     if ((argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0)
       record_if_captured(scope, state, stream, result);
     record_arguments(scope, {argument<unsigned>(flags...), 0, 0, nullptr});
@@ -141,7 +142,8 @@ struct EventFinish {
   }
 };
 
-// All work of a context as an event, or all of it made to wait for one: no stream is named, and the event is the telling handle.
+// All operations of a context as an event, or all of them made to wait for one. No stream is named, so the record has
+// the event's handle.
 struct ContextEvent {
   static constexpr bool kNeedsGpuActivity = false;
   static constexpr bool kPlain = true;

@@ -1,6 +1,7 @@
-// Words of memory that streams wait for or write: cuStreamWaitValue…, cuStreamWriteValue… and batches of them. A plain call each,
-// and before it what it told the stream: without the address, the value and the flags nobody can say later which write ended a wait.
-// Rare calls, one to a few records each. In the program.
+// Memory words that streams wait for or write: cuStreamWaitValue…, cuStreamWriteValue… and batches of them. Each
+// call is a plain call, preceded by a record of what it submitted to the stream. That record has the address, the value
+// and the flags. Without them, a reader cannot find which write ended a wait. The calls are rare and write one to a few
+// records each. It runs in the program.
 #pragma once
 
 #include "preload/intercept/records/captured_node.h"
@@ -9,7 +10,8 @@
 
 namespace prof::preload {
 
-// What a successful call told the stream; nothing where it only became a node of a graph.
+// Records what a successful call submitted to the stream. If the call only became a node of a graph, it records that
+// node.
 void record_stream_memory(const CallScope& scope, const StreamState* state, CUstream stream, CUresult result,
                           format::StreamMemory operation);
 void record_stream_memory(const CallScope& scope, const StreamState* state, CUstream stream, CUresult result,

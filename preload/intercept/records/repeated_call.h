@@ -1,4 +1,5 @@
-// Arguments of a call that the recorder makes again (control/repeats.h): of a launch at once, of a fill later. In the program.
+// Arguments of a call that the recorder repeats (control/repeats.h): a launch at once, a fill later. It runs in the
+// program.
 #pragma once
 
 #include "preload/control/repeats.h"
@@ -10,15 +11,15 @@
 
 namespace prof::preload {
 
-// An argument as a repeat has it.
+// An argument as it is passed to a repeat.
 template <class T> struct ForRepeat {
   T value;
   explicit ForRepeat(T given) : value(given) {}
   T get() const { return value; }
 };
 
-// A repeat runs alone, so that its time is its own: it does not begin before the launch in front of it ended, and events that a launch
-// marks on the way stay those of the program's.
+// A repeat runs alone, so that its time is its own. It does not start before the previous launch has ended. Events that
+// a launch records on the way keep the program's values.
 template <> struct ForRepeat<const CUlaunchConfig*> {
   explicit ForRepeat(const CUlaunchConfig* given);
   const CUlaunchConfig* get() const { return changed_ ? &config_ : given_; }

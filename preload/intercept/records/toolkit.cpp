@@ -10,13 +10,13 @@ namespace prof::preload {
 namespace {
 
 std::atomic<int> g_newest{0};
-std::atomic<int> g_defined{0};  // in the log of the life below
+std::atomic<int> g_defined{0};  // in the log of the recording below
 std::atomic<uint64_t> g_defined_epoch{0};
 
 }  // namespace
 
 void note_requested_version(int version) {
-  constexpr int kOldest = 2000, kNewest = 99990;  // what is no version of CUDA says nothing
+  constexpr int kOldest = 2000, kNewest = 99990;  // other numbers are not a version of CUDA
   if (version < kOldest || version > kNewest) return;
   int newest = g_newest.load(std::memory_order_relaxed);
   while (newest < version && !g_newest.compare_exchange_weak(newest, version, std::memory_order_relaxed)) {}

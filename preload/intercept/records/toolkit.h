@@ -1,13 +1,14 @@
-// Which CUDA toolkit the program was made with, as far as it shows: a shared libcudart says its version; a static one asks the driver for
-// functions as of the version that each came with, and knows none that is newer than itself. In the program.
+// Which CUDA toolkit was the program built with, as far as it can be seen? A shared libcudart reports its version. A
+// static one requests each driver function with the CUDA version that introduced it. It requests no version newer than
+// its own. It runs in the program.
 #pragma once
 
 namespace prof::preload {
 
-// A function was asked for by cuGetProcAddress as of this version of CUDA (1000 × major + 10 × minor), and the driver has it.
+// cuGetProcAddress was called for a function of this CUDA version (1000 × major + 10 × minor), and the driver has it.
 void note_requested_version(int version);
 
-// Puts the newest version so far into the log, where that is not there yet. The caller is inside a scope that records.
+// Writes the newest version so far to the log, unless it is already there. The caller is inside a scope that records.
 void define_requested_version();
 
 }  // namespace prof::preload

@@ -10,16 +10,17 @@
 namespace prof::preload {
 namespace {
 
-// Names are copied: the caller's string may be gone when there is a log. A full table drops names, never the count.
+// Names are copied, because the caller's string may no longer exist when there is a log. A full table loses names,
+// never the count.
 struct Noticed {
-  std::atomic<uint32_t> state;    // 0 free, 1 being filled, 2 whole
-  std::atomic<uint64_t> defined;  // life whose log has it
+  std::atomic<uint32_t> state;    // 0 free, 1 being filled, 2 complete
+  std::atomic<uint64_t> defined;  // epoch of the recording whose log has it
   char name[60];
 };
 constexpr int kNames = 32;
 constinit Noticed g_noticed[kNames] = {};
 
-bool launch_like(const char* name) {  // not string_view's searches: unoptimised they name libstdc++'s exceptions
+bool launch_like(const char* name) {  // no searches of string_view: unoptimised they reference libstdc++'s exceptions
   return std::strstr(name, "Launch") != nullptr || std::strncmp(name, "cuMemcpy", 8) == 0 ||
          std::strncmp(name, "cuMemset", 8) == 0;
 }

@@ -1,12 +1,12 @@
-// Launch-like driver functions that the program got and that no row of cuda_api.def covers: noticed while names are
-// resolved (often before there is a log), written to the log with the next definition. In the program.
+// Which launch functions of the driver did the program get that no row of cuda_api.def covers? They are noticed while
+// names are resolved, often before there is a log. The next definition writes them to the log. It runs in the program.
 #pragma once
 
 namespace prof::preload {
 
-// Counts and remembers `name` once, if it looks like something that puts work on the GPU.
+// Counts and stores `name` once, if it looks like a function that submits an operation to the GPU.
 void notice_unhooked(const char* name);
-// Writes what was noticed and is not yet in this life's log. The caller is inside a scope.
+// Writes the names that are not yet in this recording's log. The caller is inside a scope.
 void define_unhooked();
 
 }  // namespace prof::preload
