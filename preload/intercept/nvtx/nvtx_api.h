@@ -1,4 +1,4 @@
-// NVTX's own types, without its implementation: libprof.so is what the implementation in the program's objects calls.
+// NVTX's own types, without its implementation. The implementation is in the program's objects and calls libprof.so.
 #pragma once
 
 #define NVTX_NO_IMPL

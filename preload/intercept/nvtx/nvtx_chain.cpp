@@ -14,10 +14,10 @@ NvtxChain g_nvtx_chain;
 
 namespace {
 
-HandleMap<4096> g_ranges;  // ids shifted by 8, to look like handles
+HandleMap<4096> g_ranges;  // ids shifted by 8, so that they look like handles
 std::atomic<NvtxGetExportTableFunc_t> g_get_table{nullptr};
 
-// Pointers to the members of g_nvtx_chain in the order of NVTX's ids: the tables that the tool fills.
+// Pointers to the members of g_nvtx_chain in the order of NVTX's ids. The tool fills these tables.
 NvtxFunctionPointer* g_CORE[NVTX_CBID_CORE_SIZE];
 NvtxFunctionPointer* g_CORE2[NVTX_CBID_CORE2_SIZE];
 NvtxFunctionPointer* g_CUDA[NVTX_CBID_CUDA_SIZE];
@@ -45,8 +45,8 @@ int NVTX_API module_table(NvtxCallbackModule module, NvtxFunctionTable* table, u
     case NVTX_CB_MODULE_SYNC: return ours(g_SYNC, NVTX_CBID_SYNC_SIZE);
     default: break;
   }
-  // Names of OpenCL objects: the tool may have the program's own table. Two objects that start at the same
-  // moment may be mixed up here; the tool then misses such names of one of them, no event.
+  // Names of OpenCL objects: the tool may have the program's own table. If two objects start at the same moment, their
+  // tables may be mixed up here. The tool then misses such names of one of them, but no event.
   const auto get_table = g_get_table.load(std::memory_order_acquire);
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   return callbacks != nullptr ? callbacks->GetModuleFunctionTable(module, table, size) : 0;

@@ -1,8 +1,8 @@
-// Another NVTX tool that was named in NVTX_INJECTION64_PATH before libprof.so: it goes on getting every event. Its functions
-// land in a table of ours instead of the program's, and ours call them. In the program.
+// Another NVTX tool that NVTX_INJECTION64_PATH named before libprof.so. It still gets every event. It writes its
+// functions into a table of ours instead of the program's, and our functions call them. It runs in the program.
 //
 //   program's object ──> our function ──> log
-//                                    └──> g_nvtx_chain.name(…)   with the tool's own handles (NvtxObject::chained)
+//                                    └──> g_nvtx_chain.name(…)   with the tool's handles (NvtxObject::chained)
 #pragma once
 
 #include "preload/intercept/nvtx/nvtx_api.h"
@@ -15,9 +15,10 @@ struct NvtxChain {
 #include "preload/intercept/nvtx/nvtx_functions.def"
 #undef NVTX_FUNCTION
 };
-extern NvtxChain g_nvtx_chain;  // null members: nobody, or the tool leaves that function alone
+extern NvtxChain g_nvtx_chain;  // null members: there is no tool, or it does not implement that function
 
-// The function of this name in the tool's library, which is loaded if it has to be; null: no tool, or it has none (said once).
+// The function of this name in the tool's library, which is loaded if necessary. Null: no tool, or it has no such
+// function (reported once).
 void* chained_symbol(const char* name);
 
 // Initialises the chained tool for one more of the program's objects, whose NVTX gave us `get_table`.
@@ -27,12 +28,12 @@ inline nvtxDomainHandle_t chained_domain(const NvtxObject* domain) {
   return domain == nullptr ? nullptr : static_cast<nvtxDomainHandle_t>(domain->chained.load(std::memory_order_acquire));
 }
 
-// The attributes as the tool must see them: a registered string under the tool's own handle.
+// The attributes as the tool must get them: a registered string is replaced by the tool's own handle.
 nvtxEventAttributes_t chained_attributes(const nvtxEventAttributes_t* attributes);
 
 nvtxMessageValue_t chained_message(int32_t type, nvtxMessageValue_t message);
 
-// Our range ids against the tool's.
+// Maps our range ids to the tool's.
 void chain_range(uint64_t range, nvtxRangeId_t theirs);
 nvtxRangeId_t chained_range(uint64_t range);
 

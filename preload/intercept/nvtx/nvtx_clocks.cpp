@@ -26,11 +26,11 @@ using format::StampClock;
 
 struct ProgramTimer {
   NvtxTimer timer;
-  uint64_t unloads = 0;  // when it was registered: once code was taken away, the function may be gone
+  uint64_t unloads = 0;  // at registration: after an unload the function may no longer exist
 };
-constexpr uint64_t kAlwaysThere = UINT64_MAX;  // a function of ours
+constexpr uint64_t kAlwaysThere = UINT64_MAX;  // a function of libprof.so
 
-// Clocks of the machine that the log keeps no readings of: they are asked as a program's are.
+// Clocks of the machine of which the log has no readings. They are queried like a clock of the program.
 template <clockid_t clock> int64_t machine_ns() {
   timespec now{};
   clock_gettime(clock, &now);
@@ -42,8 +42,8 @@ constexpr ProgramTimer kRawTimer = {{machine_ns<CLOCK_MONOTONIC_RAW>, nullptr, n
 constexpr ProgramTimer kBootTimer = {{machine_ns<CLOCK_BOOTTIME>, nullptr, nullptr}, kAlwaysThere};
 bool is_machine_type(uint64_t type) { return type == kRawType || type == kBootType; }
 
-// How often code was taken out of the process, by the loader's own count: code_generation() counts only while stacks are taken. The
-// list's lock is not held while constructors run.
+// How often code was unloaded from the process, counted by the loader. code_generation() counts only while stacks are
+// recorded. The lock of the loader's list is not held while constructors run.
 uint64_t unloads() {
   uint64_t count = 0;
   dl_iterate_phdr(
@@ -56,21 +56,21 @@ uint64_t unloads() {
 }
 
 struct ProgramClock {
-  NvtxObject* domain = nullptr;  // null also of NVTX's own numbers
+  NvtxObject* domain = nullptr;  // null also for NVTX's own numbers
   uint64_t number = 0;
   StampClock id{};
   std::atomic<uint64_t> type{0}, scope{0}, flags{0}, resolution{0}, start{0};
   std::atomic<const ProgramTimer*> source{nullptr};
-  std::atomic<uint64_t> defined{0};   // the life that it was last defined in
-  std::atomic<uint64_t> asked_in{0};  // the life that the source was last asked in
-  std::atomic<uint64_t> asked_ns{0};  // when; CLOCK_MONOTONIC
+  std::atomic<uint64_t> defined{0};   // epoch of the recording in which it was last defined
+  std::atomic<uint64_t> asked_in{0};  // epoch of the recording in which the source was last queried
+  std::atomic<uint64_t> asked_ns{0};  // time of that query, ns of CLOCK_MONOTONIC
 };
 
 HandleMap<512> g_program_clocks;    // nvtx_key(domain, number) -> ProgramClock
 HandleMap<256> g_clocks_of_scopes;  // nvtx_key(domain, number of a scope) -> number of the time domain
 std::atomic<uint32_t> g_next_clock{static_cast<uint32_t>(StampClock::kFirstProgramClock)};
 
-// The clocks that a reader converts without being told anything.
+// The clocks that a reader converts without further data.
 StampClock known_clock(uint64_t type) {
   switch (type) {
     case kToolType: return StampClock::Tick;
@@ -87,15 +87,15 @@ StampClock known_clock(uint64_t type) {
   }
 }
 
-// Null: nobody has told of it.
+// The clock with that number. Null: the program did not register it.
 ProgramClock* told_clock(NvtxObject* domain, uint64_t number) {
   if (number < nvtx::kFirstSchema) domain = nullptr;
   return reinterpret_cast<ProgramClock*>(g_program_clocks.find(nvtx_key(domain, number)));
 }
 
-// Null: 0, or there is no room.
+// The clock with that number, made if necessary. Null: the number is 0, or the table is full.
 ProgramClock* program_clock(NvtxObject* domain, uint64_t number) {
-  static std::atomic<bool> full{false};  // nothing is allocated for what finds no place
+  static std::atomic<bool> full{false};  // when the table is full, no memory is allocated
   if (number == 0) return nullptr;
   if (ProgramClock* const known = told_clock(domain, number); known != nullptr) return known;
   if (number < nvtx::kFirstSchema) domain = nullptr;
@@ -115,10 +115,11 @@ ProgramClock* program_clock(NvtxObject* domain, uint64_t number) {
   return nullptr;
 }
 
-// What a number means: a clock that the reader knows, by its own or its type's number, or a clock of the program; neither: there is no room.
+// What a number means: a clock that the reader knows, by its own number or by its type's, or a clock of the program. If
+// it is neither, the table is full.
 struct Meaning {
   StampClock known = StampClock::Unknown;
-  ProgramClock* program = nullptr;  // also where `known` is of its type
+  ProgramClock* program = nullptr;  // also set if `known` is the clock of its type
 };
 Meaning meaning_of(NvtxObject* domain, uint64_t number) {
   if (const StampClock known = known_clock(number); known != StampClock::Unknown) return {known, nullptr};
@@ -128,7 +129,7 @@ Meaning meaning_of(NvtxObject* domain, uint64_t number) {
   return {known_clock(clock->type), clock};
 }
 
-// True: this was its first definition in this life.
+// True: this was its first definition in this recording.
 bool define_clock(ProgramClock& clock) {
   const uint64_t life = t_local.epoch;
   if (clock.defined.load(std::memory_order_relaxed) == life) return false;
@@ -141,15 +142,15 @@ bool define_clock(ProgramClock& clock) {
   return true;
 }
 
-// The last agreements that the program told, for lives that begin later. A slot's sequence is odd while it is filled; a reader that saw a
-// value of the next filling (release, acquire) sees its sequence too.
+// The last synchronisation points that the program reported, for recordings that start later. A slot's sequence is odd
+// while it is filled. A reader that saw a value of the next filling (release, acquire) also sees its sequence.
 struct Agreement {
   std::atomic<uint64_t> sequence{0};
   std::atomic<ProgramClock*> from_clock{nullptr},
-      to_clock{nullptr};  // null: `from`, `to` is a clock that the reader knows
+      to_clock{nullptr};  // null: `from` or `to` is a clock that the reader knows
   std::atomic<StampClock> from{}, to{};
   std::atomic<uint64_t> source{0}, destination{0}, slope{0};
-  std::atomic<uint64_t> written{0};  // the life that it was last written in
+  std::atomic<uint64_t> written{0};  // epoch of the recording in which it was last written
 };
 constexpr uint32_t kAgreements = 1024;
 Agreement g_agreements[kAgreements];
@@ -168,7 +169,7 @@ void write_agreement(Agreement& slot) {
   point.source = slot.source.load(std::memory_order_acquire);
   point.destination = slot.destination.load(std::memory_order_acquire);
   point.slope = slot.slope.load(std::memory_order_acquire);
-  if (slot.sequence.load(std::memory_order_relaxed) != sequence) return;  // another one by now: its teller writes it
+  if (slot.sequence.load(std::memory_order_relaxed) != sequence) return;  // replaced: the other thread writes it
   if (!slot.written.compare_exchange_strong(written, life, std::memory_order_relaxed)) return;
   if (from != nullptr) define_clock(*from);
   if (to != nullptr) define_clock(*to);
@@ -176,7 +177,8 @@ void write_agreement(Agreement& slot) {
   preload::keep(point);
 }
 
-// Points stay when a recording ends: the log of the next one gets them once something of a clock of the program comes.
+// Synchronisation points are kept when a recording ends. The log of the next recording gets them with the first data
+// about a clock of the program.
 void write_agreements() {
   static std::atomic<uint64_t> written_in{0};
   const uint64_t life = t_local.epoch;
@@ -184,7 +186,8 @@ void write_agreements() {
   for (Agreement& slot : g_agreements) write_agreement(slot);
 }
 
-// A number in an agreement. nvtxTimestampGet() answers ns of CLOCK_MONOTONIC while nothing is recorded.
+// The meaning of a number in a synchronisation point. While nothing is recorded, nvtxTimestampGet() returns ns of
+// CLOCK_MONOTONIC.
 Meaning agreed(NvtxObject* domain, uint64_t number, bool recording) {
   if (number == kToolType && !recording) return {StampClock::Monotonic, nullptr};
   Meaning meaning = meaning_of(domain, number);
@@ -195,7 +198,7 @@ Meaning agreed(NvtxObject* domain, uint64_t number, bool recording) {
 Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told, bool recording) {
   const auto [from, from_clock] = agreed(domain, told.from, recording);
   const auto [to, to_clock] = agreed(domain, told.to, recording);
-  if (from_clock == nullptr && to_clock == nullptr) return nullptr;  // both known, or both unknown for ever
+  if (from_clock == nullptr && to_clock == nullptr) return nullptr;  // both are known, or both will never be known
   if ((from == StampClock::Unknown && from_clock == nullptr) || (to == StampClock::Unknown && to_clock == nullptr)) {
     nvtx_refuse();
     return nullptr;
@@ -203,7 +206,7 @@ Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told, bool re
   Agreement& slot = g_agreements[g_next_agreement.fetch_add(1, std::memory_order_relaxed) % kAgreements];
   uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
   if (sequence % 2 != 0 || !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_acq_rel)) {
-    nvtx_refuse();  // a thousand others came since another thread began to fill it
+    nvtx_refuse();  // another thread is filling it, and a thousand others came since it started
     return nullptr;
   }
   slot.from_clock.store(from_clock, std::memory_order_release);
@@ -220,7 +223,8 @@ Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told, bool re
   return &slot;
 }
 
-// Asks the program's own function, between two readings of CLOCK_MONOTONIC, the middle of which counts; of three times the quickest.
+// Calls the program's own function between two readings of CLOCK_MONOTONIC. Their middle is the time of the answer. The
+// quickest of three calls is used.
 NvtxAgreement ask(const ProgramClock& clock, const NvtxTimer& timer) {
   NvtxAgreement best{};
   uint64_t least = UINT64_MAX;
@@ -255,7 +259,7 @@ void ask_source(ProgramClock& clock) {
 uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted) {
   if (given == nullptr) return nvtx_refuse();
   const uint64_t number = nvtx_number_of(wanted, given->id);
-  if (number < nvtx::kFirstSchema) return wanted != 0 ? wanted : nvtx_refuse();  // NVTX's own numbers are what they are
+  if (number < nvtx::kFirstSchema) return wanted != 0 ? wanted : nvtx_refuse();  // NVTX's own numbers are fixed
   ProgramClock* const clock = program_clock(domain, number);
   if (clock == nullptr) return nvtx_refuse();
   clock->type = given->timestamp_type;
@@ -283,7 +287,7 @@ format::StampClock nvtx_stamp_clock(NvtxObject* domain, uint64_t number, uint64_
   define_clock(*clock);
   write_agreements();
   ask_source(*clock);
-  // A function that was given for the type answers for its time domains.
+  // A function that was registered for the type is used for its time domains.
   const uint64_t type = clock->type;
   ProgramClock* const of_type = type != 0 && type != clock->number ? told_clock(nullptr, type) : nullptr;
   if (of_type != nullptr && of_type->source.load(std::memory_order_relaxed) != nullptr) {
@@ -317,7 +321,8 @@ void nvtx_timer_source(NvtxObject* domain, uint64_t number, const NvtxTimer& tim
   void* const memory = same ? nullptr : nvtx_allocate(sizeof(ProgramTimer));
   if (!same && memory == nullptr) return;
   if (!same) clock->source.store(new (memory) ProgramTimer{timer, unloaded}, std::memory_order_release);
-  // Its first answer is kept for all lives: with what is asked when stamps come it makes a line.
+  // The first answer is kept for all recordings. Together with the answers that are queried when stamps come, it makes
+  // a line.
   clock->asked_ns.store(monotonic_ns(), std::memory_order_relaxed);
   Agreement* const slot = keep_agreement(domain, ask(*clock, timer), scope.recording());
   if (slot != nullptr && scope.recording()) write_agreement(*slot);

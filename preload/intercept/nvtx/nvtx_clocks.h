@@ -1,6 +1,7 @@
-// Clocks of the program's own, of which it gives time stamps: NVTX's time domains, timer sources and synchronisation points. What the
-// program says of them is kept, also before the recording, and written into a life's log when a stamp of theirs comes or they are said to
-// agree with another clock; converting is the reader's. In the program.
+// Clocks of the program whose time stamps it reports: NVTX's time domains, timer sources and synchronisation points.
+// What the program reports about them is kept, also before the recording starts. It is written to the log of a
+// recording when one of their stamps comes, or when a synchronisation point is reported. The reader converts the
+// stamps. It runs in the program.
 #pragma once
 
 #include "preload/format/events.h"
@@ -11,19 +12,20 @@
 
 namespace prof::preload {
 
-// A clock is named by a number: of a time domain, or NVTX's own of a type of time stamps (below nvtx::kFirstSchema).
+// A clock is named by a number: of a time domain, or NVTX's own number of a time stamp type (below nvtx::kFirstSchema).
 
-// `wanted`: as of schemas (nvtx_schemas.h).
+// `wanted`: as for schemas (nvtx_schemas.h).
 uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted);
 
-// The number in an entry's or counter's time semantics; 0: they name none.
+// The number in the time semantics of an entry or a counter. 0: they name none.
 uint64_t nvtx_time_domain_of(const NvtxSemantics* semantics);
 
-// The clock of stamps as the log names it, defined there. `number` 0: that of the time domain which was registered for `scope`.
-// Unknown: there is none. Asks a timer source what time it is, if it was not asked in the last 10 ms. The caller is inside a scope.
+// The clock of stamps as the log names it. The function defines it in the log. `number` 0: the clock of the time domain
+// that was registered for `scope`. Unknown: there is none. Queries a timer source unless it was queried in the last 10
+// ms. The caller is inside a scope.
 format::StampClock nvtx_stamp_clock(NvtxObject* domain, uint64_t number, uint64_t scope);
 
-// Two clocks showed these numbers at one moment. `slope`: units of `to` in one of `from`; 0: not told.
+// Two clocks had these values at one moment. `slope`: units of `to` in one unit of `from`; 0: not given.
 struct NvtxAgreement {
   uint64_t from = 0, to = 0;
   int64_t source = 0, destination = 0;
@@ -31,7 +33,7 @@ struct NvtxAgreement {
 };
 void nvtx_sync_clocks(NvtxObject* domain, const NvtxAgreement& agreement);
 
-// A function of the program's that reads a clock; exactly one of the two is not null.
+// A function of the program that reads a clock. Exactly one of the two pointers is not null.
 struct NvtxTimer {
   int64_t (*plain)() = nullptr;
   int64_t (*with_data)(void*) = nullptr;

@@ -1,6 +1,6 @@
-// NVTX's payload and counter extensions: InitializeInjectionNvtxExtension, by which each shared object of the program that uses one
-// finds our functions, and these functions. As in nvtx_functions.h: ours, then the chained tool's, whose numbers of schemas and counters
-// the program gets, so that it need not be told apart what is whose.
+// NVTX's payload and counter extensions: our functions, and InitializeInjectionNvtxExtension, by which each shared
+// object of the program finds them. As in nvtx_functions.h, our function runs and then the chained tool's. The program
+// gets the tool's numbers of schemas and counters, so both tools use the same numbers.
 #include "preload/base/clock.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kSlots = 64;
 intptr_t g_their_payload[kSlots], g_their_counters[kSlots];  // the chained tool's functions; 0: none
 
-// The chained tool's function behind ours, called with its own domain.
+// The chained tool's function, called after ours with its own domain.
 template <class Result, class... Args>
 Result theirs(intptr_t slot, Result otherwise, nvtxDomainHandle_t domain, Args... args) {
   if (slot == 0) return otherwise;
@@ -46,7 +46,7 @@ NvtxMessage extended(const NvtxPayloadData* payloads, size_t payload_count) {
   return message;
 }
 
-// Which clock a time stamp is of is known once a life has begun.
+// A recording must have started before the clock of a time stamp is known.
 void begin_life() { const EventScope scope; }
 
 uint64_t PayloadSchemaRegister(nvtxDomainHandle_t domain, const NvtxSchemaGiven* given) {
@@ -204,7 +204,8 @@ void CounterBatchSubmit(nvtxDomainHandle_t domain, const NvtxCounterBatchGiven* 
   tell(g_their_counters[5], domain, batch);
 }
 
-// Functions by NVTX's callback id. Cast in place: by way of a function the tables would be filled at every start.
+// Functions by NVTX's callback id. They are cast in place: if a function made the casts, the tables would be filled at
+// every start of the program.
 #define SLOT(function) reinterpret_cast<intptr_t>(function)
 const intptr_t kPayload[] = {
     SLOT(PayloadSchemaRegister), SLOT(PayloadEnumRegister), SLOT(MarkPayload),        SLOT(RangePushPayload),
@@ -218,7 +219,7 @@ const intptr_t kCounters[] = {SLOT(CounterRegister), SLOT(CounterSampleInt64),  
 
 using InitializeExtension = int (*)(NvtxExtModule*);
 
-// The chained tool fills a table of ours. What NVTX writes into a slot that nobody takes is a small number.
+// The chained tool fills a table of ours. NVTX writes a small number into a slot that no tool fills.
 void chain_extension(const NvtxExtModule& module, intptr_t* slots, InitializeExtension initialize) {
   intptr_t filled[kSlots] = {};
   NvtxExtSegment segment = {0, kSlots - 1, filled};
@@ -247,7 +248,7 @@ int install(NvtxExtModule& module) {
 }  // namespace
 }  // namespace prof::preload
 
-// 0 means that the tool knows nothing of this extension: NVTX then makes every function of it a no-op.
+// 0 means that the tool does not know this extension. NVTX then makes every function of it a no-op.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
     prof::preload::NvtxExtModule* module) {
   using namespace prof::preload;

@@ -1,7 +1,9 @@
-// How NVTX's payload and counter extensions call a tool: structs as their headers (NVTX 3.1 and newer) lay them out, by names of
-// ours, so that a toolkit without these headers builds the same library. A unit test compares them with the toolkit's.
+// How do NVTX's payload and counter extensions call a tool? The structs have the layout of their headers (NVTX 3.1 and
+// newer) and our own names. A toolkit without these headers therefore builds the same library. A unit test compares
+// them with the toolkit's headers.
 //
-//   program's object  nvtxExtInitOnce ──> InitializeInjectionNvtxExtension(module) ──> module's slots = functions of ours
+//   program's object  nvtxExtInitOnce ──> InitializeInjectionNvtxExtension(module)
+//                                     ──> module's slots = functions of ours
 #pragma once
 
 #include "preload/intercept/nvtx/nvtx_api.h"
@@ -28,11 +30,11 @@ inline constexpr int32_t kNvtxPayloadTypeExtended = static_cast<int32_t>(0xDFBD0
 
 struct NvtxPayloadData {
   uint64_t schema;
-  size_t size;  // SIZE_MAX: find out
+  size_t size;  // SIZE_MAX: the tool must compute it
   const void* payload;
 };
 
-struct NvtxSemantics {  // head of a list; what follows depends on `id`
+struct NvtxSemantics {  // head of a list; `id` decides what follows
   uint32_t struct_size;
   uint16_t id, version;
   const NvtxSemantics* next;
@@ -63,7 +65,7 @@ struct NvtxSchemaEntryGiven {
   const void* reserved;
 };
 struct NvtxSchemaGiven {
-  uint64_t fields;  // bits 1…9: which of the following are set, in order
+  uint64_t fields;  // bits 1…9: which of the following members are set, in order
   const char* name;
   uint64_t type, flags;
   const NvtxSchemaEntryGiven* entries;

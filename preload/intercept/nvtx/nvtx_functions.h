@@ -1,6 +1,7 @@
-// The functions that stand in for NVTX's, one for each row of nvtx_functions.def; a row without its function does not link. Each
-// records (nvtx_events.h), then calls the chained tool's, if it has one (nvtx_chain.h). Wide text has a frame of its own for its
-// buffer. Each keeps errno: a slow first event, the log growing, the chained tool, none of it may show there. In the program.
+// The functions that replace NVTX's, one for each row of nvtx_functions.def. A row without its function does not link.
+// Each records (nvtx_record.h), then calls the chained tool's function if there is one (nvtx_chain.h). Wide text has a
+// frame of its own for its buffer. Each keeps errno, although the first event, growth of the log or the chained tool
+// may change it. It runs in the program.
 #pragma once
 
 #include "preload/format/block.h"

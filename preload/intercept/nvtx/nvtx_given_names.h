@@ -1,4 +1,5 @@
-// Names that the program gives to categories, threads and CUDA's objects (see nvtx_events.h). In the program.
+// Names that the program gives to categories, threads and CUDA's objects (format/nvtx_events.h). It runs in the
+// program.
 #pragma once
 
 #include "preload/format/nvtx_events.h"
@@ -9,8 +10,8 @@
 
 namespace prof::preload {
 
-// Names of categories are definitions; those of threads, devices, streams and so on are events, because handles come
-// again.
+// Names of categories are definitions. Names of threads, devices, streams and other objects are events, because handles
+// are reused.
 void nvtx_name_category(NvtxObject* domain, uint32_t category, std::string_view name);
 struct NvtxNamed {
   format::NamedKind what{};

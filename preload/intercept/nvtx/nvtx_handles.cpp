@@ -1,4 +1,5 @@
-// What the program gets a handle of (see nvtx_functions.h): domains, registered strings, resources, synchronisation objects.
+// Functions that return a handle to the program (nvtx_functions.h): domains, registered strings, resources,
+// synchronisation objects.
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_functions.h"
 #include "preload/intercept/nvtx/nvtx_given_names.h"
@@ -17,7 +18,7 @@ uint32_t own_tid() {
   return static_cast<uint32_t>(syscall(SYS_gettid));  // NOLINT(cppcoreguidelines-pro-type-vararg)
 }
 
-// What NVTX's type of an identifier means: [class | index].
+// The meaning of NVTX's identifier type: [class | index].
 NvtxNamed named_by(int32_t type, uint64_t identifier) {
   NvtxNamed named{format::NamedKind::Other, identifier};
   named.type = static_cast<uint32_t>(type);

@@ -1,5 +1,6 @@
-// InitializeInjectionNvtx2, by which each shared object of the program that uses NVTX (it is header-only, so each has its own
-// copy) finds the functions of nvtx_functions.h through NVTX_INJECTION64_PATH on its first use.
+// InitializeInjectionNvtx2: each shared object of the program that uses NVTX calls it at its first use. NVTX is
+// header-only, so each object has its own copy and finds this function through NVTX_INJECTION64_PATH. It gives the
+// object the functions of nvtx_functions.h.
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/control/triggers.h"
@@ -44,7 +45,7 @@ int install(NvtxGetExportTableFunc_t get_table) {
   for (const NvtxRow& row : kNvtxRows) {
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
-    // An older NVTX has smaller tables, down to none.
+    // An older NVTX has smaller tables, or none.
     if (callbacks->GetModuleFunctionTable(row.module, &table, &size) == 0 || table == nullptr) continue;
     if (row.id < size && table[row.id] != nullptr) *table[row.id] = row.function;
   }

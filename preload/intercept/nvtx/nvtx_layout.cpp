@@ -11,19 +11,19 @@ namespace {
 
 namespace nvtx = format::nvtx;
 
-constexpr uint64_t kMaxOffset = 1u << 20;  // a payload that large is cut long before
+constexpr uint64_t kMaxOffset = 1u << 20;  // such a large payload is cut anyway
 
 void add_field(NvtxSchema& schema, const NvtxField& field) {
   if (schema.field_count < NvtxSchema::kMaxFields) schema.fields[schema.field_count++] = field;
 }
 
-// Where the entries of a layout were found so far, for arrays whose length another entry says.
+// The places of the entries that are laid out so far. An array whose length is in another entry needs them.
 struct Placed {
   uint32_t offset[kMaxNvtxEntries];
-  int8_t bytes[kMaxNvtxEntries];  // of one number, negative of a signed one; 0: not known
+  int8_t bytes[kMaxNvtxEntries];  // of one number; negative: it is signed; 0: not known
 };
 
-// Anything but a text behind a pointer that is to be copied; false: how much is not known.
+// Data that a pointer leads to and that is to be copied, except a text. False: its size is not known.
 bool add_pointed(NvtxSchema& schema, const NvtxSchemaEntryGiven& entry, NvtxField field, const NvtxSchema* nested,
                  const Placed& placed, uint32_t index) {
   const uint64_t array = entry.flags & nvtx::kArrayMask;
@@ -45,16 +45,16 @@ bool add_pointed(NvtxSchema& schema, const NvtxSchemaEntryGiven& entry, NvtxFiel
   return true;
 }
 
-// The fields of one entry at `offset`; a nested schema's come along.
+// Adds the fields of one entry at `offset`, together with those of a nested schema.
 void add_fields(NvtxSchema& schema, const NvtxSchemaEntryGiven& entry, uint32_t offset, const NvtxSchema* nested,
                 const Placed& placed, uint32_t index) {
   constexpr uint64_t kCopied = nvtx::kFlagPointer | nvtx::kFlagDeepCopy;
-  if ((entry.flags & (nvtx::kFlagFromBase | nvtx::kFlagFromHere)) != 0) return;  // in the payload itself
+  if ((entry.flags & (nvtx::kFlagFromBase | nvtx::kFlagFromHere)) != 0) return;  // the data is in the payload itself
   NvtxField field;
   field.offset = offset;
   field.message = (entry.flags & nvtx::kMeaningMask) == nvtx::kMeaningMessage;
   if (nvtx::is_text_pointer(entry.type, entry.flags, entry.detail)) {
-    // Without a deep copy a pointer leads into another payload of the event, which the reader follows.
+    // Without a deep copy, a pointer leads into another payload of the event. The reader follows it.
     if ((entry.flags & nvtx::kFlagPointer) != 0 && (entry.flags & nvtx::kFlagDeepCopy) == 0) return;
     field.what = NvtxField::TextPointer;
     field.char_bytes = static_cast<uint8_t>(nvtx::char_bytes(entry.type));

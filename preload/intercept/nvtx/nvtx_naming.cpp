@@ -1,4 +1,4 @@
-// Names of categories, of threads and of CUDA's objects (see nvtx_functions.h).
+// Functions that name categories, threads and CUDA's objects (nvtx_functions.h).
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_functions.h"
 #include "preload/intercept/nvtx/nvtx_given_names.h"
@@ -58,7 +58,7 @@ void DomainNameCategoryW(nvtxDomainHandle_t handle, uint32_t category, const wch
     g_nvtx_chain.DomainNameCategoryW(chained_domain(domain), category, name);
 }
 
-// Names of CUDA's objects: `what` of format::NamedKind by its handle, in narrow and in wide text.
+// Names of CUDA's objects by handle, in narrow and in wide text. `what` is an enumerator of format::NamedKind.
 #define NVTX_NAME(function, what, Object)                                                   \
   void function##A(Object object, const char* name) {                                       \
     const KeepErrno keep;                                                                   \

@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kDomain = 0x6e6961646f646e76, kString = 0x676e697274736e76, kSync = 0x636e797378746e76,
                    kResource = 0x6372756f73657276, kGone = 0x656e6f6778746e76;
 
-// Chunks of mapped memory; what is left of one when a larger object comes is lost.
+// Chunks of mapped memory. If a larger object does not fit, the rest of the chunk stays unused.
 struct ObjectChunk {
   std::atomic<size_t> used;
   size_t size;
@@ -73,7 +73,7 @@ NvtxObject* make(uint64_t magic, NvtxObject* domain, std::string_view text) {
 }
 
 std::atomic<NvtxObject*> g_gone{
-    nullptr};  // destroyed ones, linked by `domain`; taken as a whole, so that none is taken twice
+    nullptr};  // destroyed objects, linked by `domain`; a thread takes the whole list, so no object is taken twice
 std::atomic<uint64_t> g_number{0};
 
 void put_back(NvtxObject* first, NvtxObject* last) {

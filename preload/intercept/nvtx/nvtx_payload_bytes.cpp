@@ -1,5 +1,5 @@
-// See nvtx_payload_bytes.h. Nothing is read outside what the program promised: `size` bytes of each payload, and zero-ended texts where a
-// pointer in it is said to be one, no further than kMaxPayloadTexts.
+// See nvtx_payload_bytes.h. Nothing is read except what the program declared. That is `size` bytes of each payload. It
+// is also a zero-ended text for each pointer that is declared to be one, at most kMaxPayloadTexts bytes.
 #include "preload/intercept/nvtx/nvtx_payload_bytes.h"
 
 #include "preload/format/nvtx_types.h"
@@ -31,7 +31,7 @@ template <class Char> std::string_view utf8(const Char* from, size_t most, char*
   return {to, size};
 }
 
-// A text of at most `most` characters, as UTF-8. Narrow ones stay where they are, others are converted into `to`.
+// A text of at most `most` characters, as UTF-8. Narrow text is not copied. Wide text is converted into `to`.
 std::string_view text_at(const void* from, uint32_t char_bytes, size_t most, char* to, size_t room) {
   if (from == nullptr) return {};
   if (char_bytes == 2) return utf8(static_cast<const char16_t*>(from), most, to, room);
@@ -56,7 +56,7 @@ struct Texts {
   }
 };
 
-// What a pointer of the payload leads to: as many bytes as the schema says, as far as there is room.
+// The data that a pointer of the payload leads to: as many bytes as the schema defines and as fit.
 std::string_view bytes_at(const void* from, const NvtxField& field, const char* payload, size_t size) {
   uint64_t elements = field.count;
   if (field.count == NvtxField::kCounted) {
@@ -64,7 +64,7 @@ std::string_view bytes_at(const void* from, const NvtxField& field, const char* 
     const size_t width = static_cast<size_t>(field.length_bytes < 0 ? -field.length_bytes : field.length_bytes);
     if (field.length_offset > size || size - field.length_offset < width) return {};
     std::memcpy(&elements, payload + field.length_offset, width);
-    if (field.length_bytes < 0 && (elements >> (8 * width - 1)) != 0) return {};  // fewer than none
+    if (field.length_bytes < 0 && (elements >> (8 * width - 1)) != 0) return {};  // a negative count
   }
   const auto* const begin = static_cast<const char*>(from);
   const uint64_t most = kMaxPayloadTexts / field.size;
@@ -77,7 +77,7 @@ std::string_view bytes_at(const void* from, const NvtxField& field, const char* 
   return {begin, static_cast<size_t>((elements < most ? elements : most) * field.size)};
 }
 
-// One field of a payload of `size` bytes.
+// Reads one field of a payload of `size` bytes.
 void read_field(NvtxObject* domain, const NvtxField& field, const char* payload, size_t size, Texts& texts,
                 NvtxFound* found) {
   const size_t width = field.what == NvtxField::EmbeddedText                                 ? field.size
@@ -140,7 +140,7 @@ void read_field(NvtxObject* domain, const NvtxField& field, const char* payload,
   found->message.text_hash = 0;
 }
 
-// SIZE_MAX asks us to find out; we cannot for what depends on its values.
+// SIZE_MAX requests that the tool computes the size. That is not possible if the size depends on values.
 size_t size_of(const NvtxPayloadData& given, const NvtxSchema* schema) {
   if (given.size != SIZE_MAX) return given.size;
   if (schema != nullptr) return schema->size;

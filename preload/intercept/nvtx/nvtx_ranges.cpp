@@ -1,4 +1,4 @@
-// Marks and ranges (see nvtx_functions.h). Push and pop are the hot ones.
+// Functions of marks and ranges (nvtx_functions.h). Push and pop are the hot ones.
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_functions.h"
 #include "preload/intercept/nvtx/nvtx_record.h"

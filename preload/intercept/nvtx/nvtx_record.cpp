@@ -26,8 +26,9 @@
 namespace prof::preload {
 namespace {
 
-// Levels live in TLS because push must answer even while nothing is recorded. 28 bytes beside ThreadLocal's 32: the default
-// domain and the first domains of the program; others answer NVTX_NO_PUSH_POP_TRACKING.
+// Nesting levels are in TLS, because push must return a level even while nothing is recorded. They take 28 bytes next
+// to the 32 of ThreadLocal: the default domain and the first domains of the program. Other domains get
+// NVTX_NO_PUSH_POP_TRACKING.
 constexpr uint32_t kLevelDomains = 12;
 struct Levels {
   int32_t of_default;
@@ -51,7 +52,7 @@ int level_after_pop(const NvtxObject* domain) {
 
 struct Label {
   format::LabelId id;
-  std::string_view inline_text;  // where the text could not be interned
+  std::string_view inline_text;  // set if the text could not be interned
 };
 
 __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMessage& message, uint64_t hash) {
@@ -85,7 +86,7 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
 Label label_of(NvtxObject* domain, const NvtxMessage& message) {
   const format::DomainId id = nvtx_domain_id(domain);
   const uint64_t text = message.text_hash != 0 ? message.text_hash : Hash().add(message.text).done();
-  // The same text under another domain, category or colour is another label; three independent factors, folded once.
+  // The same text with another domain, category or colour is another label. Three independent factors, folded once.
   const uint64_t hash = Hash::fold(text ^ (static_cast<uint64_t>(id) << 32 | message.category),
                                    (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^
                                        0xa0761d6478bd642f) |
@@ -110,8 +111,8 @@ template <class Event> void emit_message(Event& event, NvtxObject* domain, const
   }
 }
 
-// The payloads, and then the event with what they say of its message. Out of the way of the plain events: their `event` stays in
-// registers as long as nothing takes its address (5 ns a push).
+// Writes the payloads and then the event with the message that they contain. Separate from plain events: their `event`
+// stays in registers as long as nothing takes its address (5 ns a push).
 template <class Event>
 __attribute__((noinline)) void emit_extended(Event event, NvtxObject* domain, const NvtxMessage& message) {
   event.time = now_ticks();
@@ -125,10 +126,10 @@ __attribute__((noinline)) void emit_extended(Event event, NvtxObject* domain, co
   emit_message(event, domain, whole);
 }
 
-constexpr char kRangeEnds[] = "NVTX range";  // why the recording ends
+constexpr char kRangeEnds[] = "NVTX range";  // the reason why the recording ends
 std::atomic<uint64_t> g_next_range{1};
 
-// Whether the recording begins with this range, which is then pushed or started once more, and recorded.
+// Whether the recording starts with this range. The range is then pushed or started once more, and recorded.
 __attribute__((noinline)) bool begins_here(const NvtxObject* domain, const NvtxMessage& message) {
   return is_awaited_range(domain != nullptr ? domain->view() : std::string_view(), message.text);
 }

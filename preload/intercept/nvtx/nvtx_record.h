@@ -1,4 +1,5 @@
-// NVTX events into the log: what each of nvtx_functions.h records. Push and pop are the hot ones. In the program.
+// NVTX events in the log: what does each function of nvtx_functions.h record? Push and pop are the hot ones. It runs in
+// the program.
 #pragma once
 
 #include "preload/intercept/nvtx/nvtx_api.h"
@@ -9,21 +10,21 @@
 
 namespace prof::preload {
 
-// What the program said about an event, in any of NVTX's forms.
+// What the program passed for an event, in any of NVTX's forms.
 struct NvtxMessage {
   std::string_view text;
   uint64_t text_hash = 0;  // 0: not hashed yet
   uint32_t category = 0;
   uint32_t color = 0;
   bool has_color = false;
-  uint32_t payload_type = 0;  // NVTX's, or kNvtxExtended and more
-  uint64_t payload = 0;       // or where the NvtxPayloadData of an extended payload are
+  uint32_t payload_type = 0;  // NVTX's types; from kNvtxExtended on: extended payloads
+  uint64_t payload = 0;       // the value, or the address of the NvtxPayloadData of an extended payload
 };
 
-// A message in any of NVTX's forms; `buffer` as above.
+// The text of a message in any of NVTX's forms. `buffer` holds kMaxTextBytes and is only written for wide text.
 std::string_view nvtx_text(int32_t type, nvtxMessageValue_t message, char* buffer);
 
-// payload_type of extended payloads: this plus how many there are.
+// payload_type of extended payloads: kNvtxExtended plus their number.
 inline constexpr uint32_t kNvtxExtended = 0x100, kMaxNvtxPayloads = 16;
 inline uint32_t nvtx_extended(size_t payloads) {
   return kNvtxExtended + static_cast<uint32_t>(payloads < 0xffff ? payloads : 0xffff);
@@ -32,22 +33,22 @@ inline uint32_t nvtx_extended(size_t payloads) {
 // `buffer` holds kMaxTextBytes and is only written for wide text.
 NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer);
 
-// The nesting level of the range that is pushed or popped, per thread and domain; negative where there is none to pop or the
-// program has more domains than a thread keeps levels for (NVTX_NO_PUSH_POP_TRACKING).
+// The nesting level of the range that is pushed or popped, per thread and domain. Negative: there is no range to pop.
+// It is NVTX_NO_PUSH_POP_TRACKING if the program has more domains than a thread keeps levels for.
 int nvtx_push(NvtxObject* domain, const NvtxMessage& message);
 int nvtx_pop(NvtxObject* domain);
 uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message);
 void nvtx_end(uint64_t range);
 void nvtx_mark(NvtxObject* domain, const NvtxMessage& message);
 
-// The same with extended payloads, which may hold the message and are recorded right before the event.
+// The same with extended payloads. They may contain the message and are recorded right before the event.
 int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count);
 void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payloads, size_t payload_count);
 
-// Ranges and marks with time stamps of the program's own, in payloads. `scope`: of the batch, 0: none.
+// Ranges and marks with the program's own time stamps, in payloads. `scope`: of the batch; 0: none.
 void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope);
 
-// What happened to a synchronisation object.
+// Records what happened to a synchronisation object.
 void nvtx_sync(const NvtxObject* object, format::SyncAction action);
 
 }  // namespace prof::preload

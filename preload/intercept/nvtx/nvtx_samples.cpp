@@ -18,7 +18,7 @@ namespace prof::preload {
 
 namespace {
 
-// The log must have the scopes that a sample names.
+// Defines the scopes that a sample names in the log.
 void define_scopes_of(const NvtxCounter& counter, std::string_view data) {
   const NvtxSchema* const schema = nvtx_schema(counter.domain, counter.schema);
   for (uint32_t i = 0; schema != nullptr && i < schema->field_count; ++i) {
@@ -55,7 +55,7 @@ void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled) {
   emit(event);
 }
 
-// One time stamp a sample, or the first (or last) and the distance between two.
+// The batch has one time stamp for each sample, or the first (or last) stamp and the distance between two.
 void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch) {
   NvtxCounter* const counter = batch != nullptr ? nvtx_counter(domain, batch->counter) : nullptr;
   if (counter != nullptr && batch->samples != nullptr) {

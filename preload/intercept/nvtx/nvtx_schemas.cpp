@@ -1,5 +1,5 @@
-// See nvtx_schemas.h. What a program registers is taken as it says, within limits: names are cut, entries beyond kMaxNvtxEntries and
-// schemas that contain themselves are refused, counted.
+// See nvtx_schemas.h. Registrations are stored as the program gives them, within limits. Names are cut. Schemas that
+// contain themselves or have more than kMaxNvtxEntries entries are refused and counted.
 #include "preload/intercept/nvtx/nvtx_schemas.h"
 
 #include "preload/driver/handle_map.h"
@@ -23,18 +23,18 @@ namespace nvtx = format::nvtx;
 constexpr size_t kMaxName = 250;
 
 HandleMap<4096> g_schemas;        // hash of (domain, number) -> NvtxSchema
-HandleMap<1024> g_nvtx_counters;  // likewise -> NvtxCounter
+HandleMap<1024> g_nvtx_counters;  // hash of (domain, number) -> NvtxCounter
 std::atomic<uint64_t> g_next{0};
 
 const char* copied(const char* text) { return nvtx_copied(text, kMaxName); }
 
-// What an entry's or counter's semantics say of its numbers. Nothing is left of a text that was there before.
+// What the semantics of an entry or a counter define about its numbers. If the list has several, the last one counts.
 NvtxNumbers numbers_of(const NvtxSemantics* semantics) {
   NvtxNumbers numbers;
   for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
     if (semantics->id != kSemanticsCounter || semantics->struct_size < offsetof(NvtxSemanticsCounter, numerator))
       continue;
-    NvtxSemanticsCounter given{};  // older headers end earlier
+    NvtxSemanticsCounter given{};  // older headers have a shorter struct
     std::memcpy(&given, semantics, semantics->struct_size < sizeof given ? semantics->struct_size : sizeof given);
     numbers.given = true;
     numbers.flags = given.flags;
@@ -82,7 +82,8 @@ uint64_t show(NvtxSchema* schema) {
   return schema->number;
 }
 
-// Programs register a schema of their own number again and again (each translation unit of NCCL does): one is enough.
+// Programs register a schema with the same number again and again (each translation unit of NCCL does). One copy is
+// enough.
 bool same(const NvtxSchema* known, const NvtxSchemaGiven& given, size_t entries) {
   if (known == nullptr || known->entry_count != entries || known->type != given.type) return false;
   for (size_t i = 0; i < entries; ++i) {
@@ -184,7 +185,8 @@ void define_numbers(const NvtxNumbers& numbers, format::NvtxCounterId counter, f
                                   numbers.limit_type, numbers.min, numbers.max, numbers.unit});
 }
 
-// Nested schemas come along. `budget`: a program can make circles of schemas with numbers of its own.
+// Defines a schema together with its nested schemas. `budget`: a program may build cycles of schemas with its own
+// numbers.
 format::SchemaId define_schema(NvtxSchema* schema, int& budget) {
   if (schema == nullptr || --budget < 0) return {};
   const uint64_t known = schema->defined.load(std::memory_order_relaxed);

@@ -23,13 +23,13 @@ namespace {
 namespace nvtx = format::nvtx;
 
 constexpr size_t kMaxScopePath = 1000;
-constexpr int kMaxScopeDepth = 32;  // numbers of the program's own can make circles
+constexpr int kMaxScopeDepth = 32;  // a program may build cycles with its own numbers
 
 struct NvtxScope {
   NvtxObject* domain = nullptr;
   uint64_t number = 0, parent = 0;
   const char* path = "";
-  std::atomic<uint64_t> defined{0};  // the life that it was last defined in
+  std::atomic<uint64_t> defined{0};  // epoch of the recording in which it was last defined
 };
 
 HandleMap<4096> g_scopes;          // nvtx_key(domain, number) -> NvtxScope
@@ -43,9 +43,9 @@ bool same_scope(const NvtxScope& known, uint64_t parent, std::string_view path) 
   return known.parent == parent && path == known.path;
 }
 
-// The scope of this number, made unless it is there. Null: no room.
+// The scope of this number, made if it is not registered. Null: there is no room.
 NvtxScope* registered_scope(NvtxObject* domain, uint64_t number, uint64_t parent, std::string_view path) {
-  static std::atomic<bool> full{false};  // nothing is allocated for what finds no place
+  static std::atomic<bool> full{false};  // when the table is full, no memory is allocated
   if (NvtxScope* const known = find_scope(domain, number); known != nullptr) return known;
   void* const memory = full.load(std::memory_order_relaxed) ? nullptr : nvtx_allocate(sizeof(NvtxScope));
   if (memory == nullptr) return nullptr;

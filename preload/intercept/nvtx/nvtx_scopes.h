@@ -1,5 +1,6 @@
-// Scopes as the program registered them: where events and counters belong that are not the thread's which announces them. A scope is
-// kept by its number in its domain and defined in a life's log when it is registered or first named there. In the program.
+// Scopes as the program registered them: what do events and counters belong to, if not to the thread that reports them?
+// A scope is stored by its number in its domain. A recording's log gets its definition when it is registered or first
+// named there. It runs in the program.
 #pragma once
 
 #include "preload/intercept/nvtx/nvtx_extension_api.h"
@@ -9,14 +10,15 @@
 
 namespace prof::preload {
 
-// `wanted`: the number that a chained tool gave; 0: the program's own, or a new one. Equal paths below one parent get one number. A
-// number keeps what it was registered with first. Returns the number for the program; 0: refused.
+// `wanted`: the number that a chained tool gave; 0: the program's own, or a new one. Equal paths below one parent get
+// one number. A number keeps its first registration. Returns the number for the program; 0: refused.
 uint64_t nvtx_register_scope(NvtxObject* domain, const NvtxScopeGiven* given, uint64_t wanted);
 
-// It and the scopes that it lies in into this life's log, as far as they are registered; the caller is inside a scope of recording.
+// Writes the scope and the scopes that contain it to this recording's log, if they are registered. The caller is inside
+// a scope of recording.
 void nvtx_define_scope(NvtxObject* domain, uint64_t number);
 
-// The scope that an entry's semantics name; 0: none.
+// The scope that the semantics of an entry name. 0: none.
 uint64_t nvtx_scope_of(const NvtxSemantics* semantics);
 
 }  // namespace prof::preload
