@@ -28,7 +28,7 @@ namespace {
 
 uint32_t g_depth = format::kMaxStackFrames;
 
-// Depends on what the frames are and where, and is a sum so that no product waits for the one before it.
+// A sum over frames and their positions. It is a sum because then no multiplication waits for the one before it.
 uint64_t sum_of(const PythonStack& stack) {
   uint64_t sum = 0, place = 0x9e3779b97f4a7c15;
   for (uint32_t i = 0; i < stack.count; ++i) {
@@ -38,14 +38,14 @@ uint64_t sum_of(const PythonStack& stack) {
   return sum;
 }
 
-// Once for each stack that the log has: what calls lack is counted offline, by the flags of theirs.
+// Called once for each stack that the log defines. The analyzer counts the affected calls by the flags of their stacks.
 void count_gaps(uint32_t flags) {
   if ((flags & format::kStackCut) != 0) count(format::LossCounter::stacks_cut);
   if ((flags & format::kStackBroken) != 0) count(format::LossCounter::stacks_broken);
   if ((flags & format::kStackNoPython) != 0) count(format::LossCounter::stacks_without_python);
 }
 
-// At first sight: `native` was recalled or walked, with the frames or without.
+// Defines a stack that the log does not have yet. `native` was recalled or walked, so its frames may be missing.
 __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thread, NativeStack& native,
                                                 const PythonStack& python) {
   if (native.count == 0 && (native.flags & format::kStackNoNative) == 0 &&
@@ -97,7 +97,7 @@ __attribute__((noinline)) format::StackId take_stack() {
 
 namespace {
 
-// Reads the options and prepares what the walks need.
+// Reads the options and prepares the memory that the walks need.
 void open_native_stacks(bool another_part) {
   uint32_t uses = options().stacks.bits;
   g_depth = static_cast<uint32_t>(options().stack_depth);

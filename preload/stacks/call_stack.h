@@ -1,5 +1,6 @@
-// The stack of a recorded call as an id: taken, hashed, written to the log where it is new. Called by the record_*() functions of
-// intercept/ while they fill their record, inside the hook's scope. In the program: off, it is one load and one branch.
+// What is the id of the call stack of a recorded call? The stack is walked, hashed, and written to the log if it is
+// new. The record_*() functions of intercept/ call this while they fill their record, inside the hook's scope. It runs
+// in the program. If stacks are off, it costs one load and one branch.
 #pragma once
 
 #include "preload/base/options.h"
@@ -10,10 +11,11 @@
 
 namespace prof::preload {
 
-// Whose stacks are taken: the items of PROF_STACKS.
+// Which calls get a stack: the items of PROF_STACKS.
 using StackUse = option::Stacks;
 extern std::atomic<uint32_t> g_stack_uses;  // SomeOf<StackUse>::bits
 
+// Walks the stack of the calling thread. The id is 0 if no stack could be taken; the reason is counted.
 format::StackId take_stack();
 
 inline bool stacks_wanted(StackUse use) {
@@ -21,9 +23,10 @@ inline bool stacks_wanted(StackUse use) {
 }
 inline format::StackId stack_for(StackUse use) { return stacks_wanted(use) ? take_stack() : format::StackId{}; }
 
-// When a life starts: reads PROF_STACKS and PROF_STACK_DEPTH, prepares tables. Without memory for them stacks are off.
+// Called when a recording starts. Reads PROF_STACKS and PROF_STACK_DEPTH and allocates the tables. If there is no
+// memory for them, stacks are off.
 void open_stacks(bool another_part = false);
-// Says in the log how stacks are taken. Inside a scope.
+// Writes to the log how stacks are taken. The caller is inside a scope.
 void describe_stacks();
 
 }  // namespace prof::preload

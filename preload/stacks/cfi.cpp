@@ -1,5 +1,5 @@
-// The DWARF call frame instructions, as far as compilers emit them: the two base registers, saved words at fixed offsets, and of
-// expressions the two forms in use (the PLT's, and the one of functions that realign their stack).
+// Interprets the DWARF call frame instructions that compilers emit: two base registers and saved words at fixed
+// offsets. It understands two forms of expressions: that of the PLT, and that of functions that realign their stack.
 #include "preload/stacks/cfi.h"
 
 #include "preload/stacks/dwarf_bytes.h"
@@ -16,7 +16,7 @@ constexpr uint64_t kFpRegister = 29, kSpRegister = 31, kReturnRegister = 30;
 constexpr uint64_t kFpRegister = 6, kSpRegister = 7, kReturnRegister = 16;
 #endif
 
-// Where the value of a register of the caller is.
+// Where the value of a register of the caller is saved.
 struct Saved {
   enum Where : uint8_t { Same, AtCfa, AtFp, Undefined, Other } where = Same;
   int64_t offset = 0;
@@ -29,7 +29,7 @@ struct Row {
   Saved fp, ra;
 };
 
-// `expression` as base register + offset, perhaps the word there. False: something else.
+// Reduces `expression` to a base register + offset, or to the word at that address. False: it has another form.
 bool evaluate(Bytes code, uint64_t pc, CfaBase& base, int64_t& offset) {
   struct Value {
     int base;  // 0: a number, 1: sp, 2: fp
@@ -57,7 +57,7 @@ bool evaluate(Bytes code, uint64_t pc, CfaBase& base, int64_t& offset) {
     } else if (op == 0x08) {
       value.number = code.take<uint8_t>();
     } else if (op == 0x09) {
-      const auto byte = code.take<uint8_t>();  // a signed one
+      const auto byte = code.take<uint8_t>();  // signed
       value.number = byte < 0x80 ? byte : int64_t{byte} - 0x100;
     } else if (op == 0x23) {  // plus_uconst
       if (depth < 1 || stack[depth - 1].word) return false;
@@ -109,7 +109,7 @@ class Program {
  public:
   Program(const Cie& cie, uint64_t pc, uint64_t begin) : cie_(cie), pc_(pc), at_(begin) {}
 
-  // Runs until the row of pc is made. False: an instruction that is not known.
+  // Runs until the row of pc is complete. False: an unknown instruction.
   bool run(Bytes code) {
     while (code.ok && code.at != code.end && !done_) {
       const auto op = code.take<uint8_t>();
@@ -136,7 +136,7 @@ class Program {
   void save(uint64_t reg, Saved saved) {
     if (reg == kFpRegister) row_.fp = saved;
     if (reg == kReturnRegister) row_.ra = saved;
-    // A stack pointer that is restored in its own way (CPU contexts switched by hand) is more than the word can say.
+    // The word cannot represent a stack pointer that is restored in its own way (CPU contexts switched by hand).
     if (reg == kSpRegister && saved.where != Saved::Same) row_.hard = true;
   }
   void restore(uint64_t reg) {
@@ -230,7 +230,7 @@ class Program {
         save(reg, {Saved::Other, 0});
         break;
 #if defined(__aarch64__)
-      case 0x2d: break;  // the return address is signed, or not any more: the walk strips signatures anyway
+      case 0x2d: break;  // toggles the signing of return addresses: the walk strips signatures anyway
 #endif
       case 0x2e: code.uleb(); break;  // size of pushed arguments
       case 0x2f:
@@ -266,7 +266,8 @@ UnwindRule rule_of(const Row& row) {
   }
 }
 
-// The entry at `at`: its contents behind the length. Empty where it is none, or of more than 4 GiB.
+// The contents of the entry at `at`, after its length. Not ok: there is no entry, or it has the 64-bit format (more
+// than 4 GiB).
 Bytes entry_at(const UnwindTables& tables, const uint8_t* at) {
   if (at < tables.begin || at >= tables.end) return {nullptr, nullptr, false};
   Bytes bytes{at, tables.end};
@@ -316,7 +317,7 @@ bool read_cie(const UnwindTables& tables, const uint8_t* at, Cie& cie) {
   return bytes.ok;
 }
 
-// The last entry of the sorted table that begins at or before pc. Null: none; `odd`: a table of another form.
+// The last entry of the sorted table that starts at or before pc. Null: none. `odd`: the table has another form.
 const uint8_t* find_entry(const UnwindTables& tables, uint64_t pc, bool& odd) {
   Bytes bytes{tables.header, tables.end};
   const auto base = reinterpret_cast<uint64_t>(tables.header);
@@ -374,7 +375,7 @@ UnwindRule rule_at(const UnwindTables& tables, uint64_t pc) {
 #if !defined(__aarch64__)
   program.row().ra = {Saved::AtCfa, -8};
 #endif
-  // Instructions of the CIE have no position: nothing in them may stop at pc.
+  // Instructions of the CIE have no position, so none of them may stop at pc.
   if (!program.run(cie.code)) return UnwindRule::of(RuleKind::Hard);
   program.keep_initial();
   if (!program.run(fde)) return UnwindRule::of(RuleKind::Hard);

@@ -1,5 +1,6 @@
-// What do the unwind tables of an ELF file (.eh_frame_hdr, .eh_frame) say about a place in its code? Reads the mapped bytes,
-// never beyond the segment they lie in; bytes that make no sense give Hard or Unknown. No state, no allocation. In the program.
+// What do the unwind tables of an ELF file (.eh_frame_hdr, .eh_frame) contain for an address in its code?
+// code_images.cpp uses it, in the program. It never reads outside the mapped segment that contains the tables. Bytes
+// that make no sense give Hard or Unknown. It has no state and allocates nothing.
 #pragma once
 
 #include "preload/stacks/unwind_rule.h"
@@ -9,14 +10,14 @@
 
 namespace prof::preload {
 
-// Where the tables lie. `begin` … `end`: the readable segment that holds `header` (.eh_frame_hdr) and .eh_frame.
+// Where the tables are. `begin` … `end`: the readable segment that contains `header` (.eh_frame_hdr) and .eh_frame.
 struct UnwindTables {
   const uint8_t* begin = nullptr;
   const uint8_t* end = nullptr;
   const uint8_t* header = nullptr;
 };
 
-// `pc` is inside the instruction that is being executed: one less than a return address. Unknown: the tables have no entry.
+// `pc` is inside the instruction that is being executed: a return address minus 1. Unknown: the tables have no entry.
 UnwindRule rule_at(const UnwindTables& tables, uint64_t pc);
 
 }  // namespace prof::preload

@@ -25,7 +25,7 @@ namespace {
 
 constexpr uint32_t kMostImages = 4096;
 constexpr size_t kPathsBytes = 1u << 20;
-constexpr int kMostTries = 4;  // the loader's list changed while it was read
+constexpr int kMostTries = 4;  // if the loader's list changed while it was read
 
 enum Written : uint32_t { kNotYet = 0, kBeingWritten = 1, kWritten = 2 };
 
@@ -33,21 +33,21 @@ struct Image : MappedFile {
   uint64_t generation, gone_generation;
   const char* path;  // "": the program itself
   uint32_t id;
-  uint32_t met, seen;  // number of the passes through the loader's list that met it first and last
+  uint32_t met, seen;  // first and last pass through the loader's list that contained it
   bool gone;
   std::atomic<uint32_t> written, gone_written;  // to the log: Written
 };
 
-// Everything here but the counts and `written` is touched inside the callback only.
+// Only the callback touches this table, except the counts and `written`.
 struct Table {
   Image* images = nullptr;
   char* paths = nullptr;
   size_t paths_used = 0;
   std::atomic<uint32_t> count{0};      // slots of `images` in use
-  std::atomic<uint32_t> seen{0};       // images there ever were: their ids
-  std::atomic<uint32_t> unwritten{0};  // records that are due
+  std::atomic<uint32_t> seen{0};       // images so far, which is the last id
+  std::atomic<uint32_t> unwritten{0};  // not 0: records are due
   uint64_t adds = 0, subs = 0;         // the loader's counts when the table was made
-  uint32_t passes = 0, swept = 0;      // passes through the list; the last one after which the missing ones were marked
+  uint32_t passes = 0, swept = 0;      // passes through the list; the last one after which missing images were marked
 };
 Table g_table;
 
@@ -74,7 +74,7 @@ Image* find_image(uint64_t pc) {
   return nullptr;
 }
 
-// A slot that nobody needs any more, or a new one. Null: the table is full.
+// A slot whose unload record is written, or a new one. Null: the table is full.
 Image* take_slot() {
   const uint32_t n = g_table.count.load(std::memory_order_relaxed);
   for (uint32_t i = 0; n == kMostImages && i < n; ++i) {
@@ -91,7 +91,7 @@ void add_image(const dl_phdr_info& info, const MappedFile& found) {
     return;
   }
   const bool is_new = slot == &g_table.images[g_table.count.load(std::memory_order_relaxed)];
-  slot->written.store(kBeingWritten, std::memory_order_relaxed);  // until all of it is there
+  slot->written.store(kBeingWritten, std::memory_order_relaxed);  // until all fields are set
   slot->base = found.base;
   slot->begin = found.begin;
   slot->end = found.end;
@@ -117,12 +117,12 @@ void next_generation() {
   if ((generation & 0xff) == 0) g_rules.clear();
 }
 
-// What one call of dl_iterate_phdr is for.
+// The purpose of one call of dl_iterate_phdr.
 struct Pass {
   enum What : uint8_t { Ask, Renew } what = Ask;
-  uint64_t pc = 0, key = 0;  // Ask: the rule that is wanted; 0: none
+  uint64_t pc = 0, key = 0;  // Ask: the address whose rule is wanted; 0: none
   bool first = true;
-  bool stale = false;  // Ask: the table is not the loader's list any more
+  bool stale = false;  // Ask: the table differs from the loader's list
   UnwindRule rule = UnwindRule::of(RuleKind::Unknown);
 };
 
@@ -135,7 +135,7 @@ void answer(Pass& pass) {
   g_rules.put(pass.key, pass.rule, static_cast<uint8_t>(code_generation()));
 }
 
-// What the last pass through the list did not meet is gone.
+// Marks the images that the last pass through the list did not contain as unloaded.
 void sweep() {
   g_table.swept = g_table.passes;
   bool any = false;
@@ -149,13 +149,13 @@ void sweep() {
     image.gone_generation = code_generation();
     g_table.unwritten.store(1, std::memory_order_release);
   }
-  for (uint32_t i = 0; any && i < n; ++i) {  // what is new came behind what is gone
+  for (uint32_t i = 0; any && i < n; ++i) {  // new images came after the unloaded ones
     Image& image = g_table.images[i];
     if (!image.gone && image.met == g_table.passes) image.generation = code_generation();
   }
 }
 
-// The same file where it was? Another one may be mapped at the very place of one that was closed.
+// Whether the same file is still at its place. Another file may be mapped at the same address after a dlclose.
 bool same_image(const Image& known, const MappedFile& found, const dl_phdr_info& info) {
   if (known.gone || known.base != found.base || known.begin != found.begin || known.end != found.end) return false;
   MappedFile now{};
@@ -196,7 +196,8 @@ int on_image(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
-// One thread reads the list at a time, but a signal handler may come to it on the same thread: the loader's lock is recursive.
+// One thread at a time reads the list. A signal handler may interrupt it on the same thread, because the loader's lock
+// is recursive.
 void read_list(Pass& pass) {
   t_local.state->learning = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -268,7 +269,7 @@ __attribute__((noinline)) void look_for_unloaded() {
 
 void define_images() {
   if (g_table.unwritten.load(std::memory_order_acquire) == 0) return;
-  if (g_table.unwritten.exchange(0, std::memory_order_acq_rel) == 0) return;  // somebody else writes them
+  if (g_table.unwritten.exchange(0, std::memory_order_acq_rel) == 0) return;  // another thread writes them
   const uint32_t n = g_table.count.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < n; ++i) {
     Image& image = g_table.images[i];
@@ -277,7 +278,7 @@ void define_images() {
       image.written.store(kWritten, std::memory_order_release);
     }
     if (!image.gone || image.gone_written.load(std::memory_order_acquire) != kNotYet) continue;
-    if (image.written.load(std::memory_order_acquire) != kWritten) {  // by another thread, right now
+    if (image.written.load(std::memory_order_acquire) != kWritten) {  // another thread is writing it
       g_table.unwritten.store(1, std::memory_order_release);
     } else if (claim(image.gone_written)) {
       define(format::ImageGone{format::ImageId{image.id}, image.gone_generation});

@@ -1,5 +1,5 @@
-// Reads the number formats of unwind tables from bytes that may make no sense: never beyond `end`; after a failure `ok` is false and
-// every read yields 0. Used by cfi.cpp. In the program.
+// Reads the number formats of unwind tables. cfi.cpp uses it, in the program. The bytes may make no sense: it never
+// reads beyond `end`. After a failure `ok` is false and every read returns 0.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,8 @@ struct Bytes {
     at = inner.end;
     return inner;
   }
-  // DW_EH_PE_…; `relative_to` is what datarel refers to. Indirect pointers are not followed: only personalities have them.
+  // DW_EH_PE_…. `relative_to` is the base of datarel. Indirect pointers are not followed: only personalities have
+  // them.
   uint64_t pointer(uint8_t encoding, uint64_t relative_to) {
     if (encoding == 0xff) return 0;
     const auto here = reinterpret_cast<uint64_t>(at);

@@ -17,7 +17,7 @@ bool open_file(const char* path) {
   void* const handle = prof_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const DlsymFunction lookup = real_dlsym();
   if (handle == nullptr || lookup == nullptr) {
-    if (prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program never asked
+    if (prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program must not see our error
     return false;
   }
   g_backtrace = reinterpret_cast<Backtrace>(lookup(handle, "unw_backtrace"));

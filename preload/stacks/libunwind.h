@@ -1,16 +1,18 @@
-// libunwind as a second opinion, for unwind rules of rare forms. Never linked: its _Unwind_* functions would stand before
-// libgcc's for the whole program and change how exceptions are thrown. Opened with local scope, called by pointer.
+// Which callers does libunwind find where an unwind rule has a rare form? native_stack.cpp uses it, in the program. The
+// library is opened with local scope and called by pointer. It is never linked: its _Unwind_* functions would precede
+// libgcc's for the whole program and change how exceptions are thrown.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// libunwind, for the rules that are Hard: the shipped copy, else the loader's. Called when a life starts.
+// Opens the shipped copy of libunwind, else the copy that the loader finds. Called when a recording starts.
 void open_libunwind();
 const char* libunwind_path();  // empty: none
 
-// Return addresses of this thread, innermost first: how many; 0: none. Only where libunwind_path() is not empty.
+// Writes return addresses of this thread to `frames`, innermost first, and returns their number; 0: none. Call it only
+// if libunwind_path() is not empty.
 uint32_t backtrace_by_libunwind(uint64_t* frames, uint32_t most);
 
 }  // namespace prof::preload

@@ -51,7 +51,7 @@ bool find_segments(const dl_phdr_info& info, MappedFile& file) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     const auto* const from = reinterpret_cast<const uint8_t*>(info.dlpi_addr + segment.p_vaddr);
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0) continue;
-    // Of the file's bytes: memory beyond them may end inside the last page.
+    // Only the bytes of the file count: the memory after them may end inside the last page.
     const uint8_t* const to = from + segment.p_filesz;
     if (file.tables.header >= from && file.tables.header < to) {
       file.tables.begin = from;

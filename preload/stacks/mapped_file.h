@@ -1,5 +1,6 @@
-// What the loader tells of one mapped ELF file: where its code is, where its unwind tables are, and its build-id. Reads the file's
-// mapped bytes, so it is called inside dl_iterate_phdr()'s callback, where no file can be unmapped. In the program.
+// Where are the code, the unwind tables and the build-id of one mapped ELF file? code_images.cpp uses it, in the
+// program. It reads the file's mapped bytes. Call it only inside dl_iterate_phdr()'s callback, where no file can be
+// unmapped.
 #pragma once
 
 #include "preload/stacks/cfi.h"
@@ -17,13 +18,13 @@ struct MappedFile {
   uint32_t build_id_bytes;
 };
 
-// Segments of the file; false: it has no code.
+// Fills in the segments of the file. False: the file has no code.
 bool find_segments(const dl_phdr_info& info, MappedFile& file);
 
-// The build-id too, if the file has one and `file` none yet.
+// Fills in the build-id, if the file has one and `file` has none yet.
 void find_build_id(const dl_phdr_info& info, MappedFile& file);
 
-// The kernel's file, which is nowhere on a disk.
+// Whether the name is that of the vDSO, which the kernel maps and which has no file on disk.
 bool is_vdso(const char* name);
 
 }  // namespace prof::preload

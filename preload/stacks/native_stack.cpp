@@ -22,12 +22,12 @@ uint32_t backtrace_by_libunwind(uint64_t* frames, uint32_t most);
 namespace {
 
 constexpr uint64_t kNeededStack = 16384;
-constexpr uint32_t kMostGuesses = 32;  // frames without unwind information, one after the other
+constexpr uint32_t kMostGuesses = 32;  // consecutive frames without unwind information
 
 #if defined(__aarch64__)
-// Without the signature of pointer authentication.
+// Strips the signature of pointer authentication.
 uint64_t plain_address(uint64_t address) { return address & 0x00ffffffffffffff; }
-// Of the kernel's frame behind a signal handler: where the interrupted registers lie.
+// Offsets of the interrupted registers in the kernel's frame, which follows the frame of a signal handler.
 constexpr uint64_t kContext = 128 + 176 + 8;
 constexpr uint64_t kSavedFp = kContext + 29 * 8, kSavedSp = kContext + 31 * 8, kSavedPc = kContext + 32 * 8;
 #else
@@ -49,7 +49,7 @@ class Walk {
 
   bool is_repeatable() const { return memo_ != nullptr; }
 
-  // False: a signal handler interrupted what it needs.
+  // False: this walk runs in a signal handler that interrupted the reading of unwind tables.
   bool run() {
     for (;;) {
       if (to_.count == to_.most) {
@@ -84,9 +84,9 @@ class Walk {
   }
 
 #if defined(__aarch64__)
-  // From a function of ours to the caller of the hook.
+  // Walks from a function of ours to the caller of the hook.
   bool leave_hook(uintptr_t hook_frame) {
-    interrupted_ = true;  // the place is exact
+    interrupted_ = true;  // the address is exact
     for (int i = 0; i < 16; ++i) {
       const UnwindRule here = rule();
       const bool in_hook = at_.fp == hook_frame;
@@ -98,7 +98,7 @@ class Walk {
 #endif
 
  private:
-  // The result depends on more than the words that were read one after the other.
+  // The result depends on more than the words that were read in sequence.
   void drop_memo() { memo_ = nullptr; }
 
   bool read(uint64_t address, uint64_t& value) {
@@ -113,7 +113,7 @@ class Walk {
     memo_->value[memo_->words++] = value;
     if (offset + 8 > memo_->reach) memo_->reach = static_cast<uint32_t>(offset + 8);
   }
-  // The frame pointer is read when a frame needs it; most do not, and then its value says nothing about the stack.
+  // The frame pointer is read only when a frame needs it. If no frame needs it, the stack does not depend on its value.
   bool need_fp() {
     if (fp_at_ == kInRegister) {
       if (memo_ != nullptr) memo_->uses_fp = true;
@@ -130,7 +130,7 @@ class Walk {
   }
 
   UnwindRule rule() { return rule_of(at_.pc, interrupted_); }
-  // An address that is the same as return address and as interrupted one has two rules.
+  // An address has two rules: one as a return address and one as an interrupted address.
   UnwindRule rule_of(uint64_t pc, bool interrupted) {
     const uint64_t key = pc << 1 | (interrupted ? 1u : 0u);
     const UnwindRule known = g_rules.find(key, static_cast<uint8_t>(code_generation()));
@@ -152,7 +152,8 @@ class Walk {
     if (by_fp && !need_fp()) return false;
     uint64_t cfa = (by_fp ? at_.fp : at_.sp) + static_cast<uint64_t>(rule.cfa());
     if (rule.base() >= CfaBase::AtSp && !read(cfa, cfa)) return false;
-    // The stack of the caller begins above; only a frame of a function that pushed nothing on aarch64 has it in the same place.
+    // The caller's stack starts above. Only a function that pushed nothing on aarch64 has its caller's frame at the
+    // same place.
     if (cfa <= at_.sp) return false;
     uint64_t pc = 0;
     if (!read(cfa + static_cast<uint64_t>(rule.ra()), pc)) return false;
@@ -190,8 +191,8 @@ class Walk {
     say(said, "libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller");
   }
 
-  // From code whose unwind information is missing, or more than is understood here, to the next caller that has some; the frames
-  // in between are kept only if there is one.
+  // Walks from code whose unwind information is missing or not understood to the next caller that has some. The frames
+  // in between are kept only if there is such a caller.
   bool follow_frame_pointers() {
     const uint32_t count_before = to_.count;
     if (!need_fp()) return false;
@@ -219,14 +220,14 @@ class Walk {
     return false;
   }
 
-  // All of the stack again, by libunwind, which knows the registers that this walk does not keep.
+  // Walks the whole stack again with libunwind, which knows the registers that this walk does not keep.
   bool ask_libunwind() {
     constexpr uint32_t kOwnFrames = 12;
     uint64_t frames[format::kMaxStackFrames + kOwnFrames];
     const uint32_t n = backtrace_by_libunwind(frames, to_.most + kOwnFrames);
     uint32_t first = 0;
     while (first < n && frames[first] != to_.frames[0]) ++first;
-    if (n - first <= to_.count) return false;  // it came no further
+    if (n - first <= to_.count) return false;  // it found no more frames
     to_.count = n - first < to_.most ? n - first : to_.most;
     std::memcpy(to_.frames, frames + first, to_.count * sizeof frames[0]);
     if (n == to_.most + kOwnFrames || n - first > to_.most) to_.flags |= format::kStackNativeCut;
@@ -240,7 +241,7 @@ class Walk {
   MemoEntry* memo_;
   const uint64_t begin_sp_;
   static constexpr uint64_t kInRegister = 0, kLoaded = 1;
-  uint64_t fp_at_ = kInRegister;  // or the address where at_.fp is to be read
+  uint64_t fp_at_ = kInRegister;  // or the address from which at_.fp is read
   bool interrupted_ = false;
 };
 
@@ -284,7 +285,8 @@ __attribute__((noinline)) bool walk_native(ThreadState& thread, uintptr_t hook_f
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const uint64_t generation = code_generation();
 #if defined(__aarch64__)
-  // A frame record does not tell where the frame ends: the walk begins here and leaves our own functions first.
+  // A frame record does not contain the end of the frame. The walk therefore starts here and leaves our own functions
+  // first.
   FrameRegisters from{reinterpret_cast<uint64_t>(&&start), 0, here};
   __asm__ volatile("mov %0, sp" : "=r"(from.sp));
 start:

@@ -1,9 +1,10 @@
-// The native frames of the program's call: from the caller of a hook up to the thread's first function. In the program.
+// Which native frames does the program's call have, from the caller of a hook to the thread's first function?
+// call_stack.cpp uses it, in the program.
 //
-// Each step looks the return address up in a table that all threads share (rule_table.h) and reads one or two words of the
-// stack; 31 frames take 200 to 300 ns. A place met for the first time is looked up in the unwind tables of its file under the
-// loader's lock. libunwind is asked where a rule is of a form that the table cannot hold; where there is no libunwind, or no rule
-// at all (code made at run time), the frame pointer is followed if it leads back to known code.
+// Each step looks up the return address in a table that all threads share (rule_table.h) and reads one or two words of
+// the stack. 31 frames take 200 to 300 ns. A new address is looked up in the unwind tables of its file, under the
+// loader's lock. libunwind is called if the table cannot hold a rule's form. Without libunwind, or for code without a
+// rule (generated at runtime), the frame pointer is followed if it leads to known code.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@ struct NativeStack {
   uint64_t hash = 0;   // of all this and of the generation of the code
 };
 
-// The hash of the stack where it is the same as one that this thread had before, without walking it: `frames` and `count` stay
-// as they are. False: walk it.
+// Sets flags and hash without a walk if the thread had the same stack before. `frames` and `count` stay unchanged.
+// False: walk the stack.
 bool recall_native(ThreadState& thread, uintptr_t hook_frame, NativeStack& to);
 
-// Walks from the caller of the hook whose frame address is given; its return address is the first frame. False: nothing could be
-// taken (too little stack left, or a signal handler interrupted the reading of unwind tables); counted.
+// Walks from the caller of the hook whose frame address is given. The first frame is the hook's return address. False:
+// too little stack is left, or a signal handler interrupted the reading of unwind tables. This is counted.
 bool walk_native(ThreadState& thread, uintptr_t hook_frame, NativeStack& to);
 
 }  // namespace prof::preload

@@ -1,9 +1,10 @@
-// Unwind rules by code address, for all threads: a new thread finds what others have learnt. A cache of fixed size, no locks;
-// a rule that was pushed out is read from the unwind tables again (about 500 ns). In the program.
+// What is the unwind rule of a code address? All threads share this table, so a new thread finds what others have
+// learned. native_stack.cpp and code_images.cpp use it, in the program. It is a cache of fixed size without locks. A
+// rule that was replaced is read from the unwind tables again (about 500 ns).
 //
 //   slot: | key: return address | rule with the epoch of the code it was read from |
 //
-// A writer takes a slot by making its key kBusy, so that no reader takes the rule of one address for another's.
+// A writer claims a slot by setting its key to kBusy. A reader then never takes the rule of one address for another's.
 #pragma once
 
 #include "preload/stacks/unwind_rule.h"
@@ -24,7 +25,7 @@ class RuleTable {
   void open(Slot* slots) { slots_ = slots; }  // kSlots of them, zeroed
   bool is_open() const { return slots_ != nullptr; }
 
-  // None: not known, or of code that may be gone.
+  // None: the rule is not known, or its code may have been unloaded.
   UnwindRule find(uint64_t key, uint8_t epoch) const {
     for (uint32_t i = 0, at = start(key); i < kProbes; ++i, at = (at + 1) & (kSlots - 1)) {
       const Slot& slot = slots_[at];
@@ -54,7 +55,7 @@ class RuleTable {
     to->key.store(key, std::memory_order_release);
   }
 
-  // The epoch begins anew: rules of 256 changes ago must not look fresh.
+  // Called when the epoch starts again at 0: rules from 256 generations ago must not look valid.
   void clear() {
     for (uint32_t i = 0; i < kSlots; ++i) slots_[i].key.store(0, std::memory_order_relaxed);
   }

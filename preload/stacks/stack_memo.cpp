@@ -23,7 +23,7 @@ bool open_memos() {
   return g_memos != nullptr;
 }
 
-// What a former owner left is as good as empty: an entry counts only where all of its words are the same again.
+// Entries of an earlier owner are harmless: an entry fits only if all of its words have the same values again.
 StackMemo* take_memo() {
   if (g_memos == nullptr || g_taken.load(std::memory_order_relaxed) >= kMemos) return nullptr;
   for (uint32_t i = 0; i < kMemos; ++i) {

@@ -1,10 +1,10 @@
-// How to get from a place in code to its caller, in one word: where the caller's stack pointer is (the CFA of DWARF), where the
-// return address and the saved frame pointer lie. Made by cfi.cpp from unwind tables, kept by rule_table.h, used by
-// native_stack.cpp. In the program.
+// How is the caller of a code address found? One word contains where the caller's stack pointer is (the CFA of DWARF)
+// and where the return address and the saved frame pointer are. cfi.cpp makes rules from unwind tables, rule_table.h
+// stores them, and native_stack.cpp applies them, in the program.
 //
 //   | epoch 8 | return address 12 | frame pointer 12 | CFA offset 24 | fp rule 2 | CFA base 2 | kind 3 |
 //
-// Offsets of the two saved words are in units of 8 bytes from the CFA. What does not fit is `Hard`.
+// Offsets of the two saved words are in units of 8 bytes from the CFA. A rule that does not fit is `Hard`.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace prof::preload {
 
 enum class RuleKind : uint8_t {
   None = 0,       // no rule in the word
-  Plain = 1,      // the fields below say it
-  Outermost = 2,  // the thread or the program begins here
-  Signal = 3,     // a signal handler returns to here: the interrupted registers lie on the stack
+  Plain = 1,      // the other fields contain the rule
+  Outermost = 2,  // the thread or the program starts here
+  Signal = 3,     // a signal handler returns to here: the interrupted registers are on the stack
   Hard = 4,       // there is a rule, of a form that this word cannot hold
-  Unknown = 5     // no unwind information: code made at run time, or compiled without
+  Unknown = 5     // no unwind information: code generated at runtime, or compiled without it
 };
 enum class CfaBase : uint8_t { Sp = 0, Fp = 1, AtSp = 2, AtFp = 3 };  // At…: the word at that address
 enum class FpRule : uint8_t { Same = 0, FromCfa = 1, FromFp = 2, Lost = 3 };
@@ -26,7 +26,7 @@ struct UnwindRule {
   uint64_t word = 0;
 
   static constexpr UnwindRule of(RuleKind kind) { return {static_cast<uint64_t>(kind)}; }
-  // Hard where an offset does not fit. Offsets in bytes.
+  // Offsets in bytes. The result is Hard if an offset does not fit.
   static constexpr UnwindRule plain(CfaBase base, int64_t cfa, FpRule fp_rule, int64_t fp, int64_t ra) {
     const bool fits = cfa >= -(1 << 23) && cfa < (1 << 23) && fp >= -(1 << 14) && fp < (1 << 14) && fp % 8 == 0 &&
                       ra >= -(1 << 14) && ra < (1 << 14) && ra % 8 == 0;
@@ -47,7 +47,7 @@ struct UnwindRule {
   }
 };
 
-// CPU registers of a frame that unwinding needs.
+// The CPU registers of a frame that unwinding needs.
 struct FrameRegisters {
   uint64_t pc = 0, sp = 0, fp = 0;
 };

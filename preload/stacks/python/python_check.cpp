@@ -41,7 +41,7 @@ struct Check {
     return memory.read(field, object) && has_type(object, type);
   }
 
-  // A text that says it is compact, has characters, and holds them where we look: ASCII ends with a zero there.
+  // A text that is compact, has characters, and holds them at the expected place: ASCII ends with a zero there.
   bool text_fits(uintptr_t field) const {
     uintptr_t object = 0;
     uint32_t state = 0;
@@ -75,7 +75,7 @@ struct Check {
   }
 };
 
-// The list of interpreters has that of `thread` and ends with the main one.
+// Whether the list of interpreters contains that of `thread` and ends with the main one.
 bool interpreters_fit(const Check& check, uintptr_t thread) {
   constexpr uint32_t kThreadInterpreter = 16, kMostInterpreters = 1000;
   const uint32_t list = check.layout.interpreters;

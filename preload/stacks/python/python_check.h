@@ -1,5 +1,6 @@
-// Does a layout fit the interpreter that runs here? Answered once, at the first stack of a thread with Python frames, by walking
-// these through the kernel: a wrong offset reads nonsense there, not a crash in the program.
+// Does a layout fit the interpreter of this process? python_stack.cpp checks it once, at the first stack of a thread
+// with Python frames. The check reads the frames through the kernel, so a wrong offset reads nonsense and never crashes
+// the program.
 #pragma once
 
 #include "preload/stacks/python/python_finder.h"
@@ -7,7 +8,7 @@
 
 namespace prof::preload {
 
-enum class Fit { Yes, No, NotYet };  // NotYet: the thread has no frames to check by
+enum class Fit { Yes, No, NotYet };  // NotYet: the thread has no frames for the check
 
 Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread);
 

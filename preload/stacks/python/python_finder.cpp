@@ -57,7 +57,7 @@ int look_at(dl_phdr_info* info, size_t, void* argument) {
   }
   const void* const this_thread = exported(file, "PyGILState_GetThisThreadState");
   if (this_thread == nullptr) return 0;
-  // A program that is no PIE may have taken copies of a library's variables: all then use the program's.
+  // If the program is no PIE, it may have copies of a library's variables. All files then use the program's copies.
   const auto variable = [&](const char* name) {
     const void* const of_program = exported(search.program, name);
     return of_program != nullptr ? of_program : exported(file, name);

@@ -1,5 +1,6 @@
-// Is there a CPython in this process? Found by what it exports, in the program itself or in a libpython, read from the symbol
-// tables in memory inside dl_iterate_phdr(): no dlsym, no lock of ours. While a life starts, and at the first sight of a stack.
+// Is there a CPython in this process? python_stack.cpp searches when a recording starts and at the first sight of a
+// stack. CPython is recognised by the symbols that the program or a libpython exports. They are read from the symbol
+// tables in memory inside dl_iterate_phdr(), without dlsym and without a lock of ours.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,15 @@ struct PythonInterpreter {
   const void* code_type = nullptr;
   const void* bytes_type = nullptr;
   const void* text_type = nullptr;
-  char* (*this_thread)() = nullptr;  // PyGILState_GetThisThreadState: looks into thread-specific data, needs no GIL
+  char* (*this_thread)() = nullptr;  // PyGILState_GetThisThreadState: reads thread-specific data, needs no GIL
   uint32_t major = 0, minor = 0;
   char version[24] = {};
 };
 
-// False: none among the files that are loaded now.
+// False: none of the loaded files is an interpreter.
 bool find_python(PythonInterpreter& python);
 
-// How many files the loader has mapped so far: looking again makes sense when it grew.
+// How many files the loader has mapped so far. Another search makes sense only if the number grew.
 uint64_t loads_so_far();
 
 }  // namespace prof::preload

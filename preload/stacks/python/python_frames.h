@@ -1,5 +1,6 @@
-// One step along a thread's chain of Python frames, by a PythonLayout. `Memory` says how bytes are read: plainly, once the layout
-// was checked against this interpreter, or through the kernel, which says no where a load would crash (python_check.cpp).
+// How is the next frame of a thread's chain of Python frames read, by a PythonLayout? python_stack.cpp and
+// python_check.cpp use it. `Memory` decides how bytes are read: plainly after the layout was checked, or through the
+// kernel, which reports an error where a load would crash (python_check.cpp).
 #pragma once
 
 #include "preload/stacks/python/python_layouts.h"
@@ -18,14 +19,14 @@ struct PlainMemory {
 
 struct PythonFrame {
   uintptr_t previous = 0;
-  uintptr_t code = 0;     // 0: no frame of code but of a run of the evaluation loop
-  uint64_t position = 0;  // as the frame keeps it: PythonLayout::position
+  uintptr_t code = 0;     // 0: the frame is a run of the evaluation loop, not code
+  uint64_t position = 0;  // in the frame's own unit: PythonLayout::position
   uint8_t owner = 0;
   bool entry =
       false;  // known to be the first of its loop; 3.12 and newer: when the frame before it is a run of the loop
 };
 
-// The innermost frame of a thread state; 0: it runs no Python code.
+// The innermost frame of a thread state. 0: the thread runs no Python code.
 template <class Memory>
 bool top_frame(const PythonLayout& layout, const Memory& memory, uintptr_t thread, uintptr_t& frame) {
   if (!memory.read(thread + layout.thread_frame, frame)) return false;
@@ -54,7 +55,7 @@ __attribute__((always_inline)) inline bool read_frame(const PythonLayout& layout
   return layout.frame_entry == kNone || memory.read(at + layout.frame_entry, frame.entry);
 }
 
-// In bytes from the start of the code; negative: before its first instruction.
+// The position in bytes from the start of the code. Negative: before its first instruction.
 inline int64_t offset_of(const PythonLayout& layout, const PythonFrame& frame) {
   switch (layout.position) {
     case Position::Bytes: return static_cast<int64_t>(frame.position);

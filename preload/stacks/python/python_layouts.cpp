@@ -19,7 +19,7 @@ constexpr Published kPublished[] = {
 #undef PYTHON_PUBLISHED
 };
 
-// What is read of a group has the same place in it in all versions, except the thread_id.
+// The fields that are read have the same index in their group in all versions, except thread_id.
 const char* read_published(const char* runtime, const Published& words, PythonLayout& layout) {
   uint64_t version, free_threaded;
   std::memcpy(&version, runtime + 8, 8);
@@ -60,7 +60,7 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
   layout.text_state = word(words.unicode + 1);
   layout.text_size = word(words.unicode + 2);
   layout.text_ascii = word(words.unicode + 3);
-  layout.text_other = layout.text_ascii + 16;  // behind utf8_length and utf8
+  layout.text_other = layout.text_ascii + 16;  // after utf8_length and utf8
   return fits && layout.code_start >= 24 ? nullptr : "the layout it publishes is not plausible";
 }
 

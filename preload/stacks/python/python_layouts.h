@@ -1,5 +1,6 @@
-// Where does the CPython in this process keep its frames, code objects and texts? Filled in by choose_layout() from
-// python_layouts.def or from what the interpreter publishes. No header of Python is needed, and nothing is linked to it.
+// Where does the CPython of this process keep its frames, code objects and texts? choose_layout() fills the layout in
+// from python_layouts.def or from what the interpreter publishes. This file needs no header of Python and links nothing
+// of it.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +10,27 @@ namespace prof::preload {
 
 inline constexpr uint32_t kNone = ~0u;
 
-// How code objects keep their lines: co_lnotab (3.8, 3.9), co_linetable of 3.10, and that of 3.11 and newer.
+// How code objects store their lines: co_lnotab (3.8, 3.9), co_linetable of 3.10, and that of 3.11 and newer.
 enum class LineFormat : uint32_t { Lnotab, Ranges, Locations };
-// What a frame keeps of where it is: bytes or 2-byte units from the start of the code, or an address.
+// How a frame stores its position: bytes or 2-byte units from the start of the code, or an address.
 enum class Position : uint32_t { Bytes, Units, Pointer };
 
 struct PythonLayout {
   uint32_t minor = 0;
   bool free_threaded = false;
-  uint32_t finalizing = 0;  // in _PyRuntime: not null while the interpreter ends
-  // In _PyRuntime up to 3.11, where a thread's registered state stays the one it had first: the newest interpreter, followed by
-  // the main one, and the thread state that holds the GIL. kNone: the registered state is the one that runs.
+  uint32_t finalizing = 0;  // in _PyRuntime: not null while the interpreter finalizes
+  // In _PyRuntime up to 3.11, where a thread's registered state stays the first one that it had: the newest
+  // interpreter, followed by the main one, and the thread state that holds the GIL. kNone: the registered state is the
+  // running one.
   uint32_t interpreters = kNone, current_thread = kNone;
-  uint32_t thread_id = 0, thread_frame = 0, cframe = 0;  // cframe: kNone where thread_frame is the frame itself
+  uint32_t thread_id = 0, thread_frame = 0, cframe = 0;  // cframe: kNone if thread_frame is the frame itself
   uint32_t frame_code = 0, frame_previous = 0, frame_position = 0;
   Position position = Position::Bytes;
   uint32_t frame_owner = 0, frame_entry = 0;
   uint32_t code_file = 0, code_name = 0, code_lines = 0;
   LineFormat lines = LineFormat::Lnotab;
   uint32_t code_first_line = 0;
-  uint32_t code_start = 0;  // of its instructions, inside the object; kNone: in an object of their own
+  uint32_t code_start = 0;  // of its instructions, inside the object; kNone: in a separate object
   uint32_t code_identity =
       0;  // 8 bytes that differ between most code objects; 3.12 and newer: between all (co_version)
   uint32_t object_type = 8;
@@ -37,11 +39,12 @@ struct PythonLayout {
 
   bool operator==(const PythonLayout&) const = default;
 
-  // An index of an instruction: frames before it are being set up and are no frames to Python either (3.11 and newer).
+  // An index of an instruction. Frames before it are being set up and Python does not show them either (3.11 and
+  // newer).
   uint32_t code_first_traceable() const { return code_start == kNone ? kNone : code_start - 16; }
 };
 
-// Frames with this owner or a higher one stand for a run of the evaluation loop, not for code (3.12 and newer).
+// Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).
 inline constexpr uint8_t kOwnedByLoop = 3;
 
 inline constexpr PythonLayout kPythonLayouts[] = {
@@ -68,11 +71,11 @@ inline constexpr PythonLayout kPythonLayouts[] = {
 #undef PYTHON_PUBLISHED
 };
 
-// From this version on the interpreter publishes its layout, and a row here only says what that usually is.
+// From this version on the interpreter publishes its layout. A row here contains only the usual values.
 inline constexpr uint32_t kFirstPublished = 13;
 
 struct PythonInterpreter;
-// Null, or why there is none.
+// Null, or the reason why there is no layout.
 const char* choose_layout(const PythonInterpreter& python, PythonLayout& layout);
 
 }  // namespace prof::preload

@@ -28,10 +28,11 @@ uint32_t in_ranges(std::string_view table, int64_t line, int64_t offset) {
   return 0;
 }
 
-// Entries of variable size, the first byte of each marked by bit 7: 1 kkkk lll, kind and 2-byte units of code less one.
+// Entries of variable size. The first byte of each has bit 7 set: 1 kkkk lll, kind and number of 2-byte units of code -
+// 1.
 constexpr unsigned kNoLine = 15, kLong = 14, kNoColumns = 13, kOneLine = 10;
 
-// 6 bits a byte, low first, bit 6: more follow; the lowest bit of the whole is the sign.
+// 6 bits a byte, low bits first. Bit 6: more bytes follow. The lowest bit of the number is the sign.
 int64_t signed_number(std::string_view table, size_t& i) {
   uint64_t value = 0;
   for (unsigned shift = 0; i < table.size() && shift < 36; shift += 6) {

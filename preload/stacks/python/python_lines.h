@@ -1,5 +1,6 @@
-// On which line is an instruction of a Python code object? The three formats in which CPython has kept lines, decoded from their
-// bytes alone: no interpreter needed, any bytes survived. At the first sight of a frame.
+// On which line is an instruction of a Python code object? python_stack.cpp calls it at the first sight of a frame. It
+// decodes the three formats in which CPython stores lines, from their bytes alone. It needs no interpreter and never
+// reads outside the given bytes.
 #pragma once
 
 #include "preload/stacks/python/python_layouts.h"
@@ -9,7 +10,8 @@
 
 namespace prof::preload {
 
-// `offset`: of the instruction, in bytes; negative: before the first, which is the line of the definition. 0: no line.
+// `offset`: of the instruction, in bytes. Negative: before the first, which is the line of the definition. Returns 0 if
+// there is no line.
 uint32_t python_line(LineFormat format, std::string_view table, uint32_t first_line, int64_t offset);
 
 }  // namespace prof::preload

@@ -1,11 +1,12 @@
-// Places in Python code that a thread met before, with their ids: what the shared table of python_stack.cpp finds by hashing parts of
-// the code object is compared word by word here, 2 ns a frame instead of 10 to 14. Nothing of a frame is taken on trust: all of
-// the chain is read anew, so frames that moved, returned or are of another call make no difference.
+// Which id does a place in Python code have that this thread met before? python_stack.cpp uses it, in the program, one
+// memo per thread. The shared table of python_stack.cpp hashes parts of the code object (10 to 14 ns a frame). This
+// memo compares them word by word (2 ns a frame). The whole chain of frames is read again each time, so frames that
+// moved, returned or belong to another call make no difference.
 //
 //   set of 2 entries, chosen by code object and position; the older one of the two is replaced
 //
-// A code object's address may be used again, so an entry holds everything by which the shared table tells code objects apart. In
-// the program, one per thread.
+// The address of a code object may be used again. An entry therefore holds every field by which the shared table
+// distinguishes code objects.
 #pragma once
 
 #include "preload/stacks/python/python_layouts.h"
@@ -22,7 +23,7 @@ inline uint64_t word_at(uintptr_t at) {
   return word;
 }
 
-// Whether a code object has a number that no other of its interpreter has.
+// Whether each code object of an interpreter has a unique number.
 inline bool has_number(const PythonLayout& layout) { return layout.minor >= 12; }
 
 using WordPair __attribute__((vector_size(16))) = uint64_t;
@@ -34,14 +35,15 @@ inline WordPair pair_at(uintptr_t at) {
 }
 inline bool is_zero(WordPair pair) { return (pair[0] | pair[1]) == 0; }
 
-// What tells a code object from one that had its address before: where its parts are, two fields with the words behind them;
-// and its number. Up to 3.11 a copy of a text compiled again may get all the addresses of the one before, so its line table
-// counts, by contents; of a table longer than 64 bytes both ends.
+// Distinguishes a code object from one that had its address before: by the addresses of its parts (two fields, each
+// with the word after it) and by its number. Up to 3.11 a copy of the same text, compiled again, may get all the
+// addresses of the one before. The contents of the line table are therefore compared too: both ends if it is longer
+// than 64 bytes.
 struct PythonCodeParts {
   WordPair file, name, identity;
   uint64_t lines, lines_size;
   WordPair head[2], tail[2];         // of the line table
-  uintptr_t head_begin, tail_begin;  // where they were read
+  uintptr_t head_begin, tail_begin;  // the addresses from which they were read
 
   static uint32_t identity_of(const PythonLayout& layout) {
     return has_number(layout) ? layout.code_identity - 8 : layout.code_first_line;
@@ -54,7 +56,8 @@ struct PythonCodeParts {
     parts.lines = word_at(code + layout.code_lines);
     if (has_number(layout)) return parts;
     parts.lines_size = word_at(parts.lines + layout.bytes_size);
-    // A table shorter than 32 bytes is read together with what stands before it: size, type, at worst its count of references.
+    // A table shorter than 32 bytes is read together with the bytes before it: size, type, at worst its reference
+    // count.
     const uintptr_t begin = parts.lines + layout.bytes_data - 32;
     parts.head_begin = begin + (parts.lines_size < 32 ? parts.lines_size : 32);
     parts.tail_begin = begin + parts.lines_size;
@@ -90,7 +93,8 @@ struct alignas(64) PythonPlace {
 
 class PythonMemo {
  public:
-  // Between these two the memo belongs to one walk. False: to one that a signal handler interrupted.
+  // Between enter() and leave() the memo belongs to one walk. False: it belongs to a walk that a signal handler
+  // interrupted.
   bool enter() {
     if (in_walk_ != 0) return false;
     in_walk_ = 1;
@@ -102,7 +106,7 @@ class PythonMemo {
     in_walk_ = 0;
   }
 
-  // 0: not known.
+  // Returns 0 if the place is not known.
   __attribute__((always_inline)) uint32_t find(const PythonLayout& layout, uint64_t code, uint64_t position) const {
     const PythonPlace* const set = sets_[set_of(code, position)];
     if (set[0].is(layout, code, position)) [[likely]]
@@ -114,7 +118,7 @@ class PythonMemo {
     sets_[at][oldest_[at]] = {code, position, id, PythonCodeParts::read(layout, code)};
     oldest_[at] ^= 1;
   }
-  // When the memory goes to another thread, whatever its last owner was at.
+  // Called when the memory goes to another thread. The last owner may have stopped inside a walk.
   void reset() { in_walk_ = 0; }
 
  private:

@@ -1,14 +1,18 @@
 // What remains uncertain, by design:
-// - A frame is known by its code object's address and position; an address may be used again by another code object. The key
-//   holds more of the code object: from 3.12 on a number that no other has, before that the addresses of its parts, its first
-//   line and its line table, of a table longer than 64 bytes both ends. Two that differ in the middle alone, one after the other at
-//   one place in memory, are taken for one.
-// - A signal handler that launches while the interpreter enters its evaluation loop may find, in 3.11 and 3.12, a chain that is
-//   being linked (tstate->cframe is set two stores before its current_frame). Handlers written in Python run between
-//   instructions, not there.
-// - Up to 3.11 a thread's registered state is the one it had first, and nothing says which one runs while the GIL is released.
-//   While there is more than one interpreter, frames are therefore read only where the registered state holds the GIL.
-// - A thread state that another thread deletes while this thread is registered with it (PyThreadState_Delete) dangles.
+// - A frame is identified by the address of its code object and by its position. Another code object may use the
+//   address
+// again, so the key holds more of the code object. From 3.12 on that is a unique number. Before, it is the addresses of
+// its parts, its first line and its line table; of a table longer than 64 bytes, both ends. If two differ only in the
+// middle and use one address one after the other, they are taken for the same.
+// - In 3.11 and 3.12, a signal handler that launches while the interpreter enters its evaluation loop may find an
+// unfinished chain: tstate->cframe is set two stores before its current_frame. Handlers written in Python run between
+// instructions, not there.
+// - Up to 3.11 a thread's registered state is the first one that it had, and nothing shows which one runs while the GIL
+// is released. While there is more than one interpreter, frames are therefore read only if the registered state holds
+// the GIL.
+// - If another thread deletes a thread state while this thread is registered with it (PyThreadState_Delete), the
+//   pointer
+// dangles.
 #include "preload/stacks/python/python_stack.h"
 
 #include "preload/base/code_generation.h"
@@ -46,11 +50,11 @@ std::atomic<uint32_t> g_checking{0};
 // Written before g_python_walker is.
 PythonInterpreter g_python;
 PythonLayout g_layout;
-const char* g_refusal = nullptr;  // why there is no layout
+const char* g_refusal = nullptr;  // the reason why there is no layout
 std::atomic<uint64_t> g_generation{
     0};  // of the code when it was found: a dlclose may take an embedded interpreter away
 
-// From places in code to ids, lossy: a slot holds 40 bits of a hash and 24 of an id, and is overwritten by its next owner.
+// Maps places in code to ids, with losses: a slot holds 40 bits of a hash and 24 of an id. A new place overwrites it.
 constexpr uint32_t kSlots = 1u << 15;
 constexpr uint32_t kHidden = (1u << 24) - 1;  // a frame that Python does not show either
 constexpr uint32_t kMostSteps = 1024;         // frames passed in one walk, hidden ones too
@@ -77,8 +81,8 @@ bool is_hidden(const PythonLayout& layout, const PythonFrame& frame) {
   return offset_of(layout, frame) < int64_t{first} * 2;
 }
 
-// The id of a frame met for the first time, its definition written. Two places on one line of one function have one id.
-// 0: no id (counted where it was refused).
+// The id of a frame that is met for the first time; its definition is written. Two places on one line of one function
+// have one id. 0: no id; the function that refused it counted that.
 __attribute__((noinline)) uint32_t define_frame(const PythonLayout& layout, const PythonFrame& frame) {
   if (is_hidden(layout, frame)) return kHidden;
   char room[kMostPythonText];
@@ -112,7 +116,7 @@ __attribute__((noinline)) uint32_t shared_id_of(const PythonLayout& layout, cons
   return id;
 }
 
-// Fields, not a frame: the one that the walk is at stays in registers.
+// The parameters are fields, not a frame, so that the current frame of the walk stays in registers.
 __attribute__((noinline)) uint32_t first_id_of(uint64_t code, uint64_t position, uint8_t owner, PythonMemo* memo) {
   const PythonLayout& layout = g_layout;
   PythonFrame frame;
@@ -124,15 +128,15 @@ __attribute__((noinline)) uint32_t first_id_of(uint64_t code, uint64_t position,
   return id;
 }
 
-// Up to 3.11: this thread may be inside another interpreter than that of its registered state. New interpreters come first in
-// the list, so that the main one is first where it is alone.
+// Up to 3.11: whether this thread may be inside another interpreter than that of its registered state. New interpreters
+// come first in the list, so the main one is first only if there is no other.
 bool may_run_another(uintptr_t registered) {
   const auto runtime = reinterpret_cast<uintptr_t>(g_python.runtime);
   const uintptr_t interpreters = runtime + g_layout.interpreters;
   return word_at(interpreters) != word_at(interpreters + 8) && word_at(runtime + g_layout.current_thread) != registered;
 }
 
-// The thread state, where it is this thread's and can be relied upon. False: `flags` says whether frames are missing.
+// Finds the thread state, if it is this thread's and reliable. False: `flags` shows whether frames are missing.
 bool find_thread(uintptr_t& thread, uint32_t& flags) {
   if (g_generation.load(std::memory_order_relaxed) !=
       code_generation()) {  // files went away: is the interpreter still there?
@@ -144,7 +148,7 @@ bool find_thread(uintptr_t& thread, uint32_t& flags) {
     }
     g_generation.store(code_generation(), std::memory_order_relaxed);
   }
-  // An interpreter that ends says so long before it frees the states of threads that are still in our hooks.
+  // An interpreter sets `finalizing` long before it frees the states of threads that are still in our hooks.
   if (word_at(reinterpret_cast<uintptr_t>(g_python.runtime) + g_layout.finalizing) != 0) {
     flags |= format::kStackNoPython;
     return false;
@@ -157,7 +161,7 @@ bool find_thread(uintptr_t& thread, uint32_t& flags) {
   return thread != 0;
 }
 
-// The chain from `at` outwards. `layout` is a constant where it is known which version runs: 40 frames then take half the time.
+// Walks the chain from `at` outwards. If `layout` is a constant of the running version, 40 frames take half the time.
 template <bool with_memo>
 __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layout, uintptr_t at, PythonMemo* memo,
                                                        PythonStack& to) {
@@ -166,7 +170,7 @@ __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layou
   uint64_t* const frames = to.frames;
   const uint32_t most = to.most;
   uint32_t count = 0;
-  bool in_loop = false;  // the last of `frames` is of the loop being walked
+  bool in_loop = false;  // the last of `frames` belongs to the loop being walked
   uint32_t steps = 0;
   for (; at != 0 && steps < kMostSteps; ++steps) {
     PythonFrame frame;
@@ -177,7 +181,7 @@ __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layou
       in_loop = false;
       continue;
     }
-    // A frame may run something else than code (extensions make such frames); it is no line of Python then.
+    // A frame may run something other than code (extensions make such frames). It is then no line of Python.
     uint32_t id = kHidden;
     if (word_at(frame.code + layout.object_type) == code_type) [[likely]] {
       id = with_memo ? memo->find(layout, frame.code, frame.position) : 0;
@@ -200,7 +204,7 @@ __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layou
   to.count = count;
 }
 
-// Where there is no memo for the thread, or a signal handler interrupted a walk with it.
+// For a thread without a memo, and for a signal handler that interrupted a walk that uses it.
 __attribute__((noinline)) void walk_without_memo(uintptr_t at, PythonStack& to) {
   walk_frames<false>(g_layout, at, nullptr, to);
 }
@@ -230,7 +234,7 @@ template <size_t row = 0> PythonWalker walker_of(const PythonLayout& layout) {
   }
 }
 
-// Inside a scope: by the first stack.
+// Called by the first stack, inside a scope.
 void refuse_python(std::string_view why) {
   static std::atomic<bool> said{false};
   g_python_walker.store(nullptr, std::memory_order_release);
@@ -239,7 +243,7 @@ void refuse_python(std::string_view why) {
   define_meta("python", "unknown");
 }
 
-// The first stacks, until a thread with frames came by to check the layout with.
+// Takes the first stacks, until a thread with frames exists, against which the layout can be checked.
 void walk_unchecked(PythonStack& to) {
   if (g_refusal != nullptr) {
     to.flags |= format::kStackNoPython;
@@ -248,12 +252,12 @@ void walk_unchecked(PythonStack& to) {
   }
   uintptr_t thread = 0;
   if (!find_thread(thread, to.flags)) return;
-  // A thread that has a state and runs no Python, as those of embedders, is looked at once.
+  // A thread that has a state and runs no Python, like those of embedders, is checked once.
   static std::atomic<uint64_t> without_frames{0};
   const uint64_t state = thread ^ word_at(thread + g_layout.thread_frame);
   if (without_frames.load(std::memory_order_relaxed) == state) return;
   if (g_checking.exchange(1, std::memory_order_acquire) != 0) {
-    to.flags |= format::kStackNoPython;  // another thread is at it
+    to.flags |= format::kStackNoPython;  // another thread is checking
     return;
   }
   int& error = thread_errno();

@@ -1,8 +1,9 @@
-// The Python half of a stack: the calling thread's own frames, followed from its thread state by a layout that was checked. No
-// hook in the interpreter, no GIL. In the program.
+// Which Python frames does the calling thread have? call_stack.cpp uses it, in the program. The frames are followed
+// from the thread state by a layout that was checked. It installs no hook in the interpreter and takes no GIL.
 //
-// Why that is safe: the chain of a thread changes only while that thread runs Python code, and it is here, in a hook, with the
-// GIL or without. The frames hold their code objects, those their names. Other threads' frames are never looked at.
+// Why that is safe: the chain of a thread changes only while that thread runs Python code. The thread is here, in a
+// hook, with the GIL or without. The frames hold their code objects, and these hold their names. Other threads' frames
+// are never read.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace prof::preload {
 
 class PythonMemo;  // python_memo.h
 
-// What a stack is made of; on the program's stack while it is taken. The frames are innermost first.
+// The Python frames of one stack, innermost first. It is on the program's stack while the frames are read.
 struct PythonStack {
   uint64_t* frames = nullptr;  // format::python_frame_word()
   uint32_t most = 0;
@@ -20,16 +21,18 @@ struct PythonStack {
   uint32_t flags = 0;  // format::kStackPythonCut, kStackNoPython
   PythonMemo* memo = nullptr;
 };
-// Fills in the calling thread's Python frames, their definitions written. Null: no Python here. Set while a life starts, or
-// when the interpreter is found.
+// Fills in the calling thread's Python frames and writes their definitions. Null: there is no Python here. It is set
+// when a recording starts, or when the interpreter is found.
 using PythonWalker = void (*)(PythonStack& to);
 extern std::atomic<PythonWalker> g_python_walker;
 
-// When a life starts; `stacks`: any are taken. Reads PROF_PYTHON and looks for an interpreter. With one whose layout is not known or fails its check stacks have no
-// Python frames: that is said once, and the fact `python` of the log is "unknown".
+// Called when a recording starts. `stacks`: whether any stacks are taken. Reads PROF_PYTHON and searches for an
+// interpreter. If its layout is unknown or fails the check, stacks have no Python frames. That is reported once, and
+// the fact `python` of the log is "unknown".
 void open_python(bool stacks);
 
-// At the first sight of a stack: an interpreter may have been loaded since. Costs a look at the loader's count of files.
+// Called at the first sight of a stack, because an interpreter may have been loaded since. It costs one query of the
+// loader's count of files.
 void look_for_python();
 
 }  // namespace prof::preload

@@ -8,7 +8,7 @@ namespace prof::preload {
 
 std::string_view python_text(const PythonLayout& layout, uintptr_t object, char* room) {
   constexpr PlainMemory memory;
-  // From the low end: interned 2 bits, kind (bytes a character) 3, compact 1, ascii 1.
+  // From the lowest bit: interned 2 bits, kind (bytes a character) 3, compact 1, ascii 1.
   uint32_t state = 0;
   uint64_t size = 0;
   if (object == 0) return {};
