@@ -10,7 +10,7 @@ namespace prof::preload {
 
 namespace {
 
-// A function that this way to measure needs and CUPTI does not have; null: there is none.
+// A function that this way of measuring needs and that CUPTI does not have. Null: CUPTI has all of them.
 const char* missing_function(const Cupti& api, CounterHost::By by) {
   const CuptiNeed own = by == CounterHost::By::PmSampling ? CuptiNeed::PmSampling : CuptiNeed::RangeProfiler;
   const char* missing = nullptr;
@@ -48,7 +48,7 @@ CUpti_Profiler_API api_kind(CounterHost::By by) {
   return CUPTI_PROFILER_RANGE_PROFILING;
 }
 
-// What CUPTI knows of a name, asked of its lists: tens of thousands of names, once a context.
+// Searches CUPTI's lists for a name: tens of thousands of names, once for each context.
 struct HostLists {
   const Cupti* api;
   CUpti_Profiler_Host_Object* host;
@@ -218,8 +218,9 @@ bool CounterHost::refuse_suffix(const char* metric) {
   return false;
 }
 
-// All at once. Where CUPTI refuses, one by one, to tell which: names were looked up, so it is a suffix that the metric does not have. A host
-// object that refused once fails for any metric (measured, CUPTI 13.0), so each is asked about with one of its own.
+// Adds all metrics at once. If CUPTI refuses, it adds them one by one to find the wrong one. The names were looked up,
+// so the metric does not have the suffix. A host object that refused once fails for any metric (measured, CUPTI 13.0),
+// so each metric is tried with a new one.
 bool CounterHost::add_metrics() {
   const CUptiResult result = try_metrics();
   if (result == CUPTI_SUCCESS) return true;
@@ -254,8 +255,8 @@ bool CounterHost::configure() {
   return result == CUPTI_SUCCESS || refuse("cuptiProfilerHostGetNumOfPasses", result);
 }
 
-// One metric more each time. What the GPU does not have though its chip may (NVLink), and what would need a second pass, goes, unless the user
-// named it.
+// Adds one metric at a time. A metric is removed if the GPU does not have it although its chip may (NVLink), or if it
+// needs a second pass. If the user named that metric, opening fails instead.
 bool CounterHost::cut_to_one_pass() {
   const CounterMetrics all = metrics_;
   metrics_.count = 0;

@@ -1,6 +1,7 @@
-// What stands before any measuring of hardware counters: may this GPU be measured, with which metrics, in how many passes? And behind it:
-// what values are in an image that CUPTI filled? The same for the range profiler (counter_session.h) and for PM sampling (pm_sampler.h). In the
-// program. One caller at a time; functions answer false where CUPTI refused, and `reason` says what.
+// May this GPU be measured, with which metrics, and in how many passes? And after the measurement: which values are in
+// an image that CUPTI filled? The range profiler (counter_session.h) and PM sampling (pm_sampler.h) use it, in the
+// program. Only one caller at a time may use an object. Functions return false if CUPTI refused, and reason() contains
+// the cause.
 #pragma once
 
 #include "preload/capture/cupti/cupti_library.h"
@@ -17,11 +18,12 @@ class CounterHost {
  public:
   enum class By { RangeProfiler, PmSampling };
 
-  // Finds the metrics that `wanted` means on the device and makes CUPTI's configuration of them. `context` is the range profiler's. Of sets
-  // (sampling_sets.def) that need more than one pass, those metrics are left out that would need a second one: PM sampling has one.
+  // Finds the metrics that `wanted` names on the device and makes CUPTI's configuration for them. Only the range
+  // profiler needs `context`. PM sampling has one pass: metrics of a set (sampling_sets.def) that need a second one are
+  // left out.
   bool open(const Cupti& api, By by, CUcontext context, uint32_t device, const option::WantedMetrics& wanted);
   void finish();
-  void abandon();  // as finish(), without a call: the child of a fork, a context that is gone
+  void abandon();  // as finish(), without a call: the child of a fork, a destroyed context
 
   const CounterMetrics& metrics() const { return metrics_; }
   const char* chip() const { return chip_; }
@@ -29,13 +31,13 @@ class CounterHost {
   const OwnPages& config() const { return config_; }
   const char* reason() const { return reason_; }
 
-  // Keeps the reason; false.
+  // Stores the reason and returns false.
   bool refuse(const char* what, CUptiResult result, const char* name = "");
   bool refuse_in_words(std::string_view a, std::string_view b = {}, std::string_view c = {});
-  // Adds to the reason that the device is a part of a GPU, if it is one.
+  // If the device is a part of a GPU (MIG), adds that to the reason.
   void explain_part(uint32_t device);
 
-  // Values of the metrics in entry `index` of a counter data image.
+  // Writes the values of the metrics in entry `index` of a counter data image to `values`.
   bool evaluate(const OwnPages& image, size_t index, double* values);
 
  private:

@@ -27,7 +27,7 @@ constexpr SetMetric kSampledMetrics[] = {
 #undef PROF_SAMPLED_METRIC
 };
 
-// Its index; kMost: it is not there.
+// The index of a metric. kMost: it is not in the list.
 uint32_t find(const CounterMetrics& metrics, std::string_view name, std::string_view suffix) {
   for (uint32_t i = 0; i < metrics.count; ++i) {
     const std::string_view one(metrics.names[i]);
@@ -36,7 +36,7 @@ uint32_t find(const CounterMetrics& metrics, std::string_view name, std::string_
   return CounterMetrics::kMost;
 }
 
-// Its index, new or not; kMost: there is no room for it.
+// The index of a metric, new or not. kMost: there is no room for it.
 uint32_t add(CounterMetrics& to, std::string_view name, std::string_view suffix) {
   if (const uint32_t known = find(to, name, suffix); known != CounterMetrics::kMost) return known;
   const size_t bytes = name.size() + suffix.size() + 1;

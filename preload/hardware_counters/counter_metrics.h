@@ -1,5 +1,6 @@
-// What does PROF_COUNTERS or PROF_SAMPLING mean on one chip? The metrics of a set that the chip has (counter_sets.def, sampling_sets.def), or
-// those of the list. In the program.
+// Which metrics does PROF_COUNTERS or PROF_SAMPLING select on one chip? They are the metrics of a set that the chip has
+// (counter_sets.def, sampling_sets.def), or those of the list. counter_host.cpp uses it, in the program. It never
+// allocates.
 #pragma once
 
 #include "preload/base/options.h"
@@ -10,8 +11,8 @@
 
 namespace prof::preload {
 
-// What a chip knows of a metric's name without its suffix.
-enum class MetricKind { Unknown, Counter, Other };  // Other: a ratio or a throughput, of which a suffix picks one
+// What a chip has under a metric's name without its suffix.
+enum class MetricKind { Unknown, Counter, Other };  // Other: a ratio or a throughput, which needs a suffix
 struct ChipMetrics {
   MetricKind (*kind)(const void* chip, std::string_view name);
   const void* chip;
@@ -19,9 +20,9 @@ struct ChipMetrics {
 
 struct CounterMetrics {
   static constexpr uint32_t kMost = 64;
-  const char* names[kMost] = {};  // with suffix, as CUPTI wants them
+  const char* names[kMost] = {};  // with suffix, as CUPTI expects them
   uint32_t count = 0;
-  uint64_t by_name = 0;  // bit i: names[i] stands in the list itself, not only in a set
+  uint64_t by_name = 0;  // bit i: names[i] is in the list itself, not only in a set
   char text[kMost * 96] = {};
   size_t used = 0;
   std::string_view wrong;  // the name that the reason is about
@@ -35,15 +36,15 @@ struct SetMetric {
 struct MetricSets {
   const SetMetric* metrics;  // the most important first
   uint32_t count;
-  std::string_view first;  // a counter in front of every list; empty: none
+  std::string_view first;  // a counter at the start of every list; empty: none
 };
 extern const MetricSets kLaunchSets;   // PROF_COUNTERS
 extern const MetricSets kSampledSets;  // PROF_SAMPLING
 
-// Their names one a line, as the log has them, in `to`, which has room for metrics.text.
+// Writes the names, one a line as in the log, to `to`, which has room for metrics.text.
 std::string_view join_names(const CounterMetrics& metrics, char* to);
 
-// Null, or why not. `wanted` is what the option says and outlives `into`.
+// Null, or the reason for the refusal. `wanted` is the value of the option and must outlive `into`.
 const char* choose_metrics(const option::WantedMetrics& wanted, const MetricSets& sets, const ChipMetrics& chip,
                            CounterMetrics& into);
 

@@ -1,5 +1,5 @@
-// What the callers of CUPTI's profiler share (counter_host.cpp, counter_session.cpp, pm_sampler.cpp): its argument
-// structs, and joined texts.
+// How are CUPTI's argument structs and joined texts made? All callers of CUPTI's profiler use this file
+// (counter_host.cpp, counter_session.cpp, pm_sampler.cpp). It never allocates.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -23,7 +23,7 @@ inline void join(char* to, size_t size, std::initializer_list<std::string_view> 
 }
 
 #if PROF_RANGE_PROFILER
-// CUPTI's argument structs say how large they are, in bytes; everything else in them is zero.
+// CUPTI's argument structs contain their size in bytes. All other fields are zero.
 template <class Params> Params sized(size_t size) {
   Params params{};
   params.structSize = size;

@@ -69,9 +69,9 @@ void capture_closes() {
 
 namespace {
 
-std::atomic<bool> g_exiting{false};  // CUPTI may be gone by the time that contexts are: they end without it
+std::atomic<bool> g_exiting{false};  // CUPTI may be unloaded before contexts end: they then end without it
 
-// Reads what there is. With the lock.
+// Reads the values that are unread. The caller holds the lock.
 void read_in_context(CounterSlot& slot) {
   if (slot.open || slot.unread.load(std::memory_order_relaxed) == 0) return;
   if (!slot.usable.load(std::memory_order_relaxed)) return;
@@ -79,7 +79,7 @@ void read_in_context(CounterSlot& slot) {
   read_counter_slot(slot);
 }
 
-// The last read: a range that is still open is none.
+// The last read. A range that is still open has no values.
 void finish_slot(CounterSlot& slot) {
   if (slot.open) {
     const InContext in(slot.context.load(std::memory_order_relaxed));
@@ -90,7 +90,7 @@ void finish_slot(CounterSlot& slot) {
   read_in_context(slot);
 }
 
-// What is unread now nobody comes back for.
+// Frees the slot. Values that are unread now will never be read, so they are counted.
 void free_slot(CounterSlot& slot) {
   const uint32_t unread = slot.unread.exchange(0, std::memory_order_acq_rel);
   if (unread != 0) count(format::LossCounter::counters_unread, unread);
@@ -119,7 +119,7 @@ void for_each_open(uint64_t stop_ns, void (*what)(CounterSlot&)) {
   }
 }
 
-// What is still unread when nobody will come back for it.
+// Counts the values that are still unread and will never be read.
 void count_unread() {
   uint64_t unread = 0;
   for (CounterSlot& slot : g_counter_slots) unread += slot.unread.exchange(0, std::memory_order_acq_rel);
@@ -170,7 +170,7 @@ void counters_after_context_end(CUcontext context) {
   slot->lock.give();
 }
 
-// A launch that is being measured is not waited for: its values come with the next round.
+// Does not wait for a launch that is being measured: the next round reads its values.
 void flush_counters() {
   if (!hardware_counters_on() || hardware_counters_over()) return;
   for (CounterSlot& slot : g_counter_slots) {

@@ -9,7 +9,7 @@ namespace prof::preload {
 
 namespace {
 
-// The number that begin() made the name of; kRanges: another name.
+// The number from which begin() made the name. kRanges: another name.
 uint32_t range_of(const char* name) {
   uint32_t range = 0;
   if (name == nullptr || *name == '\0') return CounterSession::kRanges;

@@ -1,10 +1,12 @@
-// Hardware counters on one context: CUPTI's range profiler, opened for the metrics that PROF_COUNTERS means there. In the program. One caller at a
-// time, the context current; functions answer false where CUPTI refused, and `reason` says what.
+// How are hardware counters measured on one context? CUPTI's range profiler is opened for the metrics that
+// PROF_COUNTERS selects there. counter_slots.cpp uses it, in the program. Only one caller at a time may use an object,
+// with the context current. Functions return false if CUPTI refused, and reason() contains the cause.
 //
 //   one pass          start() … begin(name) WORK end() … up to kRanges times … read() values by name, start()
 //   several passes    begin() WORK, which CUPTI runs once a pass, end(), read(): the values of that work alone
 //
-// Values belong to a range by its name or by being alone in the image, never by order.
+// Values are assigned to a range by its name, or because the range is alone in the image. They are never assigned by
+// order.
 #pragma once
 
 #include "preload/hardware_counters/counter_host.h"
@@ -18,7 +20,8 @@ class CounterSession {
   static constexpr uint32_t kRanges = 1024;
 
   bool open(const Cupti& api, CUcontext context, uint32_t device, const option::WantedMetrics& wanted);
-  // CUPTI measures nothing on the context any more. abandon(): the context is gone, or this is the child of a fork.
+  // After finish(), CUPTI measures nothing on the context. abandon(): the context was destroyed, or this is the child
+  // of a fork.
   void finish();
   void abandon();
 
@@ -31,8 +34,8 @@ class CounterSession {
   bool begin(uint32_t range);
   bool end();
 
-  // The values of every range since the last read, each to `take`; then the session is ready for others. `range` is what begin() was told,
-  // kRanges where CUPTI calls it something else.
+  // Passes the values of every range since the last read to `take`; then the session is ready for new ranges. `range`
+  // is the argument of begin(), or kRanges if CUPTI has another name for it.
   struct Read {
     bool ok = false;
     uint64_t ranges = 0, dropped = 0;

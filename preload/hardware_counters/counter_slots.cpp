@@ -39,7 +39,7 @@ void define_set(CounterSlot& slot, CUcontext context) {
   define(set);
 }
 
-// Null, or why not.
+// Null, or the reason for the refusal.
 const char* open_session(CounterSlot& slot, CUcontext context) {
 #if CUDA_VERSION >= 12030
   const bool names = g_driver.cuFuncGetName != nullptr;
@@ -75,7 +75,7 @@ CounterSlot* open_counter_slot(CUcontext context) {
   }
   if (slot == nullptr) return nullptr;
   const InContext in(context);
-  // A primary context that was reset is still the thread's current one, and will be whole again some time.
+  // A primary context that was reset is still the thread's current one, and may become valid again later.
   if (g_driver.cuCtxSynchronize != nullptr && g_driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
   const char* const why = open_session(*slot, context);
   if (why != nullptr && first) {
@@ -86,7 +86,7 @@ CounterSlot* open_counter_slot(CUcontext context) {
     static std::atomic<bool> said{false};
     say(said, "no hardware counters on a context: ", why);
   } else {
-    // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
+    // CUPTI's libraries have exit handlers of their own, which must run after ours.
     static std::atomic<bool> registered{false};
     if (!registered.exchange(true)) register_exit_handlers();
     define_meta("counters", "on");
@@ -101,11 +101,11 @@ CounterSlot* open_counter_slot(CUcontext context) {
   return slot;
 }
 
-// Values of one read on their way into the log.
+// The values of one read while they are written to the log.
 struct Delivery {
   CounterSlot* slot;
   double alone[CounterMetrics::kMost] =
-      {};  // of work that CUPTI ran several times: kept until it is known to be all there is
+      {};  // of work that CUPTI ran several times: kept until it is known that the image has no other
 };
 
 void emit_values(const CounterSlot& slot, const CounterSlot::Work& work, const double* values) {
@@ -118,7 +118,7 @@ void emit_values(const CounterSlot& slot, const CounterSlot::Work& work, const d
   emit(event);
 }
 
-// False: the wait for these values was given up, and they were counted.
+// False: the wait for these values was abandoned, and they were counted as lost.
 bool answer_for_one(CounterSlot& slot) {
   uint32_t unread = slot.unread.load(std::memory_order_relaxed);
   while (unread != 0 && !slot.unread.compare_exchange_weak(unread, unread - 1, std::memory_order_acq_rel)) {}
@@ -208,7 +208,7 @@ bool begin_counter_range(CounterSlot& slot) {
 void end_counter_range(CounterSlot& slot) {
   slot.open = false;
   if (slot.session.end()) return;
-  slot.usable.store(false, std::memory_order_release);  // what CUPTI thinks of the range is unknown from here on
+  slot.usable.store(false, std::memory_order_release);  // from here on CUPTI's state of the range is unknown
 }
 
 void want_last_range(CounterSlot& slot, CounterSlot::Work work) {
@@ -218,7 +218,7 @@ void want_last_range(CounterSlot& slot, CounterSlot::Work work) {
 
 void read_counter_slot(CounterSlot& slot) {
   Delivery delivery{&slot};
-  const ThreadScope scope;  // the helper thread comes here too
+  const ThreadScope scope;  // the helper thread calls this too
   const CounterSession::Read read = slot.session.read(take_values, &delivery);
   if (!read.ok) {
     static std::atomic<bool> said{false};

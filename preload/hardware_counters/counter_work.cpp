@@ -21,7 +21,7 @@ std::atomic<bool> g_counter_ranges{false};
 
 namespace {
 
-std::atomic<bool> g_captured_left_alone{false};  // a graph may hold a kernel that must not run alone
+std::atomic<bool> g_captured_left_alone{false};  // a graph may contain a kernel that must not run alone
 
 bool is_left_alone(CUfunction function) {
   const char* const name = driver_name_of(function);
@@ -40,8 +40,8 @@ CUcontext context_of(CUstream stream) {
   return current_context_of_thread();
 }
 
-// Of a launch that was just entered, on a device that PROF_DEVICES leaves out. The driver is asked nothing about the stream, which may
-// capture.
+// Whether a launch that was just entered is on a device that PROF_DEVICES leaves out. It does not query the driver
+// about the stream, because the stream may capture.
 bool on_other_device(CUstream stream) {
   if (every_device_wanted()) return false;
   if (is_created_stream(stream)) {
@@ -52,11 +52,11 @@ bool on_other_device(CUstream stream) {
   return known != nullptr && !device_wanted(known->device);
 }
 
-// The slot, locked, its context idle and a range of it open; or why not.
+// Returns the locked slot, with the context idle and a range open; or the reason why not.
 MeasuredLaunch begin_on(CUcontext context, bool graph = false) {
   using format::LossCounter;
   CounterSlot* const slot = counter_slot(context);
-  if (slot == nullptr && !hardware_counters_on()) return {};  // given up: there are GPU times instead, from here on
+  if (slot == nullptr && !hardware_counters_on()) return {};  // abandoned: GPU times are recorded instead
   if (slot == nullptr) return {nullptr, LossCounter::counters_no_session};
   take_counter_lock(*slot);
   LossCounter why = LossCounter::counters_failed;
@@ -66,7 +66,7 @@ MeasuredLaunch begin_on(CUcontext context, bool graph = false) {
     why = LossCounter::counters_no_session;
   } else if (graph && slot->session.replays()) {
     why = LossCounter::
-        counters_skipped;  // CUPTI makes no range of it, nor of the kernels behind it (measured, CUPTI 13.0)
+        counters_skipped;  // CUPTI makes no range of it, nor of the kernels after it (measured, CUPTI 13.0)
   } else if (slot->range_tid.load(std::memory_order_relaxed) != 0) {
     why = LossCounter::counters_overlapped;
   } else if (slot->context.load(std::memory_order_relaxed) == context) {
@@ -84,7 +84,7 @@ CounterSlot* range_slot_of(uint32_t tid) {
   return nullptr;
 }
 
-// A range whose thread ended before it popped it.
+// Ends a range whose thread ended before it popped the range.
 void end_orphaned_range(CUcontext context) {
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr) return;
@@ -100,7 +100,7 @@ void end_orphaned_range(CUcontext context) {
   slot->lock.give();
 }
 
-// With the lock. False: the range's values would not be all of it.
+// The caller holds the lock. False: the values do not cover the whole range.
 bool end_range(CounterSlot& slot) {
   const InContext in(slot.context.load(std::memory_order_relaxed));
   const bool idle = !any_open_capture() && make_idle(slot);
@@ -144,7 +144,8 @@ void end_measured_launch(const MeasuredLaunch& launch) {
   end_counter_range(*launch.slot);
 }
 
-// The wait stands behind the record: until it returns nobody else's work comes to the context with a range of its own.
+// The wait comes after the record. Until it returns, no operation of another thread reaches the context with its own
+// range.
 void keep_measured_launch(const MeasuredLaunch& launch, bool launched, uint64_t end_tick) {
   if (launch.slot == nullptr) {
     if (launched && launch.why.has_value()) count(*launch.why);
@@ -177,7 +178,7 @@ void counter_range_pushed(const void* domain, std::string_view domain_name, std:
   if (!name_in_list(wanted.name, name) || !wanted.in_domain(domain_name)) return;
   const int saved = errno;
   {
-    g_gpu_activity_calls.take();  // a part of the run may begin with this range
+    g_gpu_activity_calls.take();  // a recording may start with this range
     prepare_counters();
     const CuptiCall call;
     const CUcontext context = current_context_of_thread();
@@ -202,7 +203,7 @@ void counter_range_popped(const void* domain) {
   {
     const CuptiCall call;
     take_counter_lock(*slot);
-    // Else the recording ended meanwhile, and with it the range.
+    // If this is false, the recording ended in the meantime, and with it the range.
     if (slot->range_tid.load(std::memory_order_relaxed) == t_local.state->tid) {
       CounterSlot::Work work = slot->work[slot->begun - 1];
       work.wanted = end_range(*slot);

@@ -35,7 +35,7 @@ enum class Sampled : uint32_t { No, Refused, Running, Over, Finished };  // Fini
 
 struct SampledDevice {
   std::atomic<Sampled> state{Sampled::No};
-  OwnedLock lock;  // of all below
+  OwnedLock lock;  // protects all fields below
   PmSampler sampler;
   format::SampledSetId set{};
   uint64_t due_ns = 0, pause_ns = 0;
@@ -45,9 +45,9 @@ constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
 std::atomic<uint32_t> g_last_sampled_set{0};
 OwnedLock g_hardware_sampling_opening;  // one GPU at a time
-std::atomic<bool> g_over{false};        // the last samples are being taken
+std::atomic<bool> g_over{false};        // the last samples are being read
 
-// The image is to be half full at most: what comes when it is full is lost.
+// Between two reads at most half of the image fills: samples that arrive when it is full are lost.
 uint64_t pause_of(uint64_t interval_ns) {
   constexpr uint64_t kLeast = 2'000'000, kMost = 100'000'000;
   const uint64_t half = interval_ns * (PmSampler::kMostSamples / 2);
@@ -84,7 +84,7 @@ void report_refusal(SampledDevice& sampled, std::string_view what) {
   define_meta("sampling", sampled.sampler.reason());
 }
 
-// With the lock, inside a scope that records.
+// The caller holds the lock and is inside a scope that records.
 void open_device(SampledDevice& sampled, uint32_t device) {
   await_device_no_more(device);
   uint64_t interval = options().sampling_interval;
@@ -97,7 +97,7 @@ void open_device(SampledDevice& sampled, uint32_t device) {
     sampled.sampler.finish();
     return;
   }
-  // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
+  // CUPTI's libraries have exit handlers of their own, which must run after ours.
   static std::atomic<bool> registered{false};
   if (!registered.exchange(true)) register_exit_handlers();
   define_set(sampled, device);
@@ -106,9 +106,9 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   sampled.pause_ns = pause_of(interval);
   sampled.due_ns = monotonic_ns() + sampled.pause_ns;
   sampled.state.store(Sampled::Running);
-  wake_helper();  // which sleeps longer than the pause
+  wake_helper();  // it sleeps longer than the pause
   if (!g_over.load()) return;
-  sampled.sampler.finish();  // the recording ended meanwhile, and nobody comes back for it
+  sampled.sampler.finish();  // the recording ended meanwhile, so no other code finishes it
   sampled.state.store(Sampled::Over);
 }
 
@@ -125,7 +125,7 @@ void open_if_new(uint32_t device) {
   g_hardware_sampling_opening.give();
 }
 
-// With the lock, inside a scope that records. True: there are others already.
+// The caller holds the lock and is inside a scope that records. True: further samples are ready.
 bool take_samples(SampledDevice& sampled) {
   const PmSampler::Read read = sampled.sampler.read(emit_samples, &sampled);
   if (read.without_time != 0) count(format::LossCounter::samples_unread, read.without_time);
@@ -140,8 +140,8 @@ bool take_samples(SampledDevice& sampled) {
   return read.more;
 }
 
-// With the lock, inside a scope that records. Time up to the end that no sample covers is counted, and a sample of no length ends it; the last, which was
-// cut, is none.
+// The caller holds the lock and is inside a scope that records. The time up to `end_ns` that no sample covers is
+// counted, and a sample of length 0 marks its end. The last sample, which the stop cut, is not a missing one.
 void note_missing(SampledDevice& sampled, uint64_t end_ns) {
   const uint64_t covered = sampled.sampler.covered_until(), interval = sampled.sampler.wanted_ns();
   if (covered == 0 || end_ns < covered + 2 * interval) return;
@@ -151,7 +151,8 @@ void note_missing(SampledDevice& sampled, uint64_t end_ns) {
   emit_samples(&sampled, &end, none, 1);
 }
 
-// With the lock, inside a scope that records. What is there is read before the stop: one image is all that a run on an H100 had from behind it (one run; why is not known).
+// The caller holds the lock and is inside a scope that records. The samples are read before the stop: one run on an
+// H100 returned only one image after it (one run; the cause is not known).
 void drain(SampledDevice& sampled, uint64_t stop_ns) {
   const uint64_t now = monotonic_ns();
   const uint64_t half_ns = stop_ns > now ? now + (stop_ns - now) / 2 : now;
@@ -163,7 +164,7 @@ void drain(SampledDevice& sampled, uint64_t stop_ns) {
   note_missing(sampled, end_ns);
 }
 
-// On a thread of its own, which may be given up.
+// Runs on its own thread, which may be abandoned.
 void finish_all(uint64_t stop_ns, bool for_good) {
   for (SampledDevice& sampled : g_devices) {
     if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
@@ -207,7 +208,7 @@ void open_hardware_sampling() {
   g_over.store(false, std::memory_order_relaxed);
   g_hardware_sampling_awaited.store(wanted, std::memory_order_relaxed);
   g_hardware_sampling.store(wanted, std::memory_order_release);
-  if (wanted) await_launches();  // in a forked child it was the parent's
+  if (wanted) await_launches();  // in a forked child the value was the parent's
 }
 
 void drop_hardware_sampling(std::string_view reason) {
@@ -222,7 +223,7 @@ void drop_hardware_sampling(std::string_view reason) {
 
 void prepare_hardware_sampling(bool pass) {
   if (!hardware_sampling_awaited()) {
-    if (pass) pass_gpu_activity();  // it may have been dropped a moment ago
+    if (pass) pass_gpu_activity();  // sampling may have been dropped a moment ago
     return;
   }
   if (any_open_capture()) return;

@@ -1,4 +1,5 @@
-// Memory of our own for what CUPTI wants to be given: images of tens of KiB to some MiB. Not the program's heap.
+// Where do the images that CUPTI requires come from? They are tens of KiB to some MiB of mapped memory, never the
+// program's heap. counter_host.h, counter_session.h and pm_sampler.h use it.
 #pragma once
 
 #include <sys/mman.h>

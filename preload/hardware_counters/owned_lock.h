@@ -1,6 +1,6 @@
-// A lock that is held across calls into the driver, by one thread for many milliseconds. Hooks have no destructors: a thread that left
-// such a call by longjmp takes it again, one that was cancelled in it loses it to whoever waits. Used by hardware counters alone; nothing on
-// the path of an event locks.
+// How is a lock held across calls into the driver, by one thread for many milliseconds? Hooks have no destructors. A
+// thread that left such a call by longjmp takes the lock again. A thread that was cancelled in the call loses it to the
+// next waiter. Only hardware counters use it. No code on the path of an event may take it.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,11 @@ namespace prof::preload {
 
 class OwnedLock {
  public:
-  enum class Taken { No, Yes, Inherited };  // Inherited: what its last owner was in the middle of never ended
+  enum class Taken { No, Yes, Inherited };  // Inherited: the last owner did not finish its operation
   // Waits until CLOCK_MONOTONIC `until_ns`.
   Taken take(uint64_t until_ns = ~0ull);
   void give();
-  // In the child of a fork.
+  // Called in the child of a fork.
   void abandon() { owner_.store(0, std::memory_order_relaxed); }
 
  private:

@@ -6,7 +6,7 @@ namespace prof::preload {
 
 namespace {
 
-// A number and so many characters behind it. Empty: there is none.
+// Reads a number and as many characters after it. Empty: there is no identifier.
 std::string_view take_identifier(std::string_view& rest) {
   size_t length = 0, digits = 0;
   for (; digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9' && length < 100'000; ++digits)

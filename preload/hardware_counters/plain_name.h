@@ -1,5 +1,6 @@
-// The qualified name of a C++ function out of its mangled one: "_ZN2at6native3addEf" is "at::native::add", "_Z3addPKf" is "add". In the program,
-// where no demangler is; enough to know a kernel by the name it was written with.
+// What is the qualified name of a C++ function, by its mangled name? "_ZN2at6native3addEf" is "at::native::add",
+// "_Z3addPKf" is "add". counter_work.cpp uses it, in the program, where there is no demangler. It is enough to
+// recognise a kernel by its name in the source.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace prof::preload {
 
-// Written into `buffer`. Empty: not mangled like this (another language, an operator, a substitution), or longer than the buffer.
+// Writes the name to `buffer`. Empty: the name has another form (another language, an operator, a substitution), or it
+// is longer than the buffer.
 std::string_view plain_name(std::string_view mangled, char* buffer, size_t size);
 
 }  // namespace prof::preload

@@ -9,8 +9,8 @@ namespace prof::preload {
 
 namespace {
 
-// The hardware's buffer, in pinned memory of the host, holds two seconds: 12 KiB a sample of 10 metrics (measured, H100). Pinning takes some 0.6 ms a
-// MiB.
+// The hardware's buffer, in pinned memory of the host, holds two seconds: 12 KiB a sample of 10 metrics (measured,
+// H100). Pinning takes about 0.6 ms a MiB.
 size_t buffer_bytes(uint64_t interval_ns) {
   constexpr size_t kLeast = size_t{32} << 20, kMost = size_t{512} << 20, kSample = 16384;
   const size_t wanted = static_cast<size_t>(2'000'000'000 / interval_ns) * kSample;
@@ -39,7 +39,7 @@ bool PmSampler::enable() {
   return true;
 }
 
-// Chips without a trigger by time (Turing, GA100) count cycles of the system's clock: about 1.4 a ns.
+// Chips without a trigger by time (Turing, GA100) count cycles of the system clock: about 1.4 per ns.
 bool PmSampler::configure() {
   auto params = PROF_PARAMS(CUpti_PmSampling_SetConfig_Params);
   params.pPmSamplingObject = sampling_;
@@ -109,7 +109,7 @@ void PmSampler::finish() {
   abandon();
 }
 
-// Nothing but a new object samples again (measured, CUPTI 13.0).
+// Only a new object samples again (measured, CUPTI 13.0).
 bool PmSampler::begin_again() {
   stop();
   auto params = PROF_PARAMS(CUpti_PmSampling_Disable_Params);
@@ -148,7 +148,7 @@ PmSampler::Read PmSampler::read(Take take, void* to) {
   return read;
 }
 
-// The first sample behind a start begins long before it, when nothing was counted (measured, CUPTI 13.0).
+// The first sample after a start begins long before it, when nothing was counted (measured, CUPTI 13.0).
 bool PmSampler::evaluate(size_t completed, Take take, void* to, Read& read) {
   const uint32_t metrics = host_.metrics().count;
   constexpr uint32_t kMostValues = 2048;

@@ -1,5 +1,6 @@
-// CUPTI's PM sampling on one GPU: its hardware writes the counters of one pass into a buffer at an interval, whatever runs. In the program. One caller
-// at a time; functions answer false where CUPTI refused, and `reason` says what.
+// How does CUPTI's PM sampling run on one GPU? The hardware writes the counters of one pass into a buffer at an
+// interval, whatever runs. hardware_sampling.cpp uses it, in the program. Only one caller at a time may use an object.
+// Functions return false if CUPTI refused, and reason() contains the cause.
 //
 //   open() start() … read() read() … stop() read() finish()
 #pragma once
@@ -24,20 +25,20 @@ class PmSampler {
 
   const CounterHost& host() const { return host_; }
   const char* reason() const { return host_.reason(); }
-  // 0: the chip counts clocks instead, and the length of a sample is known when it is there.
+  // In ns. 0: the chip counts clock cycles instead, and the length of a sample is known only when it is read.
   uint64_t interval_ns() const { return interval_ns_; }
 
-  // Samples since the last read, in the order of time, in parts of up to samples_in_text(): `take` gets each.
+  // Passes the samples since the last read to `take`, in order of time, in blocks of up to samples_in_text().
   struct Read {
     bool ok = false;
-    bool overflowed = false;  // the buffer was full: nothing comes any more until begin_again()
-    bool more = false;        // there may be others already; of a stopped one until a read gives none
+    bool overflowed = false;  // the buffer was full: no further samples until begin_again()
+    bool more = false;        // further samples may be ready; after stop(): until a read returns none
     uint64_t samples = 0, without_time = 0;
   };
   using Take = void (*)(void* to, const format::SampleSpan* spans, const double* values, uint32_t count);
   Read read(Take take, void* to);
   bool begin_again();
-  // Until when, by gpu_clock_ns(), there are samples; before the first, when it began.
+  // The end of the last sample, by gpu_clock_ns(); before the first sample, the time of start().
   uint64_t covered_until() const { return covered_until_; }
   uint64_t wanted_ns() const { return wanted_ns_; }
 
