@@ -19,8 +19,8 @@ namespace prof::preload {
 
 namespace {
 
-// Names die with their module, so a name's address means nothing in the next buffer; within one buffer the same address is
-// the same text.
+// Names are freed with their module, so a name's address means nothing in the next buffer. Within one buffer the same
+// address is the same text.
 struct NameSlot {
   const char* name;
   format::StringId id;
@@ -63,8 +63,8 @@ class Reader {
   }
 
  private:
-  // The fields all GPU operations share. False: no valid times (the GPU had not finished when the flush was forced, or the
-  // clock went wrong), nothing to write.
+  // Fills in the fields that all GPU operations share. False: no valid times (the GPU had not finished when the flush
+  // was forced, or the clock went wrong), or the device is left out. Nothing is written then.
   template <class Run, class Record> bool timed(const Record& record, Run& run) {
     StreamSlot& stream = stream_of(record.deviceId, record.contextId, record.streamId);
     if (record.start == 0 || record.end < record.start) {
@@ -83,7 +83,7 @@ class Reader {
     run.stream = stream.id;
     return true;
   }
-  // The graph's number is the upper half of the node's; stored beside it, it would cost two bytes of ten.
+  // The graph's number is the upper half of the node's. Stored again, it would cost two bytes of ten.
   template <class Run, class Record> bool common(const Record& record, Run& run) {
     if (!timed(record, run)) return false;
     run.graph_node = record.graphNodeId;
@@ -91,7 +91,7 @@ class Reader {
     return true;
   }
 
-  // A graph that begins with a host function stands on the device where it ends; the libraries that say so have that field.
+  // A graph that starts with a host function has the device where it ends. Libraries that report this have that field.
   void graph(GraphRecord record) {
     constexpr uint32_t kHost = INT32_MAX;
     if (record.deviceId == kHost) {
@@ -154,7 +154,7 @@ class Reader {
   }
 
   void unified(const UnifiedRecord& record) {
-    // CUPTI gives both ids where one of them is the CPU, and then both are the device's.
+    // CUPTI sets both ids if one of them is the CPU, and then both are the device's.
     const auto place = [](uint32_t id) { return id == CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID ? 0 : id + 1; };
     const auto kind = record.counterKind;
     const bool from_device = kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH ||
@@ -180,7 +180,7 @@ class Reader {
   }
 
   StreamSlot& stream_of(uint32_t device, uint32_t context, uint32_t stream) {
-    for (uint32_t n = 0; n < used_streams_; ++n) {  // the same stream comes again and again: newest first
+    for (uint32_t n = 0; n < used_streams_; ++n) {  // most records are of the same stream: newest first
       StreamSlot& slot = streams_[(last_stream_ + kStreams - n) % kStreams];
       if (slot.stream == stream && slot.context == context && slot.device == device) return slot;
     }

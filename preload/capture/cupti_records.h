@@ -1,5 +1,6 @@
-// Reading a buffer that CUPTI completed: its records become KernelRun, CopyRun, FillRun, GraphRun and UnifiedMemory on the calling
-// thread's stream, those of calls what cupti_calls.h says. Runs on CUPTI's thread or inside a flush of ours; never allocates, locks or calls the driver.
+// How is a buffer that CUPTI completed read? Its records become KernelRun, CopyRun, FillRun, GraphRun and UnifiedMemory
+// on the calling thread's stream. cupti_calls.h reads the records of calls. It runs on CUPTI's thread or inside a flush
+// of ours. It never allocates, locks or calls the driver.
 #pragma once
 
 #include "preload/capture/cupti/cupti_front.h"

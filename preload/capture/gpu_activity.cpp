@@ -49,7 +49,7 @@ void report_no_gpu_times(std::string_view a, std::string_view b = {}, std::strin
       "; the host side is recorded");
 }
 
-// CUPTI refused; mostly because another one, which nobody can see being called, was there first.
+// Reports that CUPTI refused. The usual cause is another CUPTI, linked statically, that was used first.
 void report_refusal(std::string_view reason) {
   const char* const other = object_with_cupti();
   if (other == nullptr) return report_no_gpu_times(g_cupti.path, kRefused, reason);
@@ -59,7 +59,7 @@ void report_refusal(std::string_view reason) {
 
 bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
 
-// Leaves the states in which CUPTI is open for us. False: it was in none of them.
+// Leaves the states in which CUPTI is open for us. False: the state was none of them.
 bool detach_to(GpuActivity next) {
   GpuActivity state = g_gpu_activity.load(std::memory_order_seq_cst);
   while (is_attached(state)) {
@@ -68,7 +68,7 @@ bool detach_to(GpuActivity next) {
   return false;
 }
 
-// The same, and a burst that is under way or being drained is drained by the flush that follows.
+// As detach_to(). A burst that runs or is being drained is drained by the flush that follows.
 bool detach_to_finish() {
   const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
   if (!detach_to(GpuActivity::Finished)) return false;
@@ -76,12 +76,13 @@ bool detach_to_finish() {
   return true;
 }
 
-// Finds and opens CUPTI, if nobody has. Another profiler's first call may have done so before the first launch did. The reason if not.
+// Finds and opens CUPTI, unless it is open. Another profiler's first call may have opened it before the first launch.
+// Returns the reason if it cannot be opened.
 struct CannotOpen {
   std::string_view what, why;
 };
 std::optional<CannotOpen> open_cupti(int driver_version) {
-  // A profiler in the program itself, which would fail beside us. PROF_CUPTI says that it shall all the same.
+  // The program itself contains a profiler, which would fail beside us. With PROF_CUPTI, CUPTI is opened all the same.
   if (const char* object;
       !cupti_front_open() && options().cupti[0] == 0 && (object = object_with_own_cupti()) != nullptr)
     return CannotOpen{may_tell(option::About::Paths) ? object : "the program or a library of it",
@@ -92,8 +93,9 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
   return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
 }
 
-// The end of what Taking began. A part of the run that ended meanwhile found nothing to end, so its taker does; where the next one has begun,
-// that one takes anew. (Dekker: the part ends first and then asks for the state, all sequentially consistent.)
+// Ends the state Taking. If the recording ended meanwhile, it found nothing to stop, so this thread stops GPU activity.
+// If the next recording has started, that one takes CUPTI again. (Dekker: the recording ends first and then reads the
+// state, all sequentially consistent.)
 void reach(GpuActivity reached) {
   GpuActivity taking = GpuActivity::Taking;
   if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return;
@@ -136,7 +138,7 @@ GpuActivity take() {
   define_meta("cupti_version", Decimal(g_cupti.version).text());
   if (hardware_counters_on()) {
     drop_hardware_sampling("PROF_COUNTERS measures launches by the same hardware");
-    show_driver_calls();  // should there be no counters after all
+    show_driver_calls();  // in case there are no counters after all
     return GpuActivity::Off;
   }
   if (!budget_on()) return collect();
@@ -150,11 +152,11 @@ GpuActivity take() {
 
 void take_gpu_activity_slow(bool pass) {
   const ThreadScope scope;
-  if (!scope.recording()) return;  // asked again by the next launch
+  if (!scope.recording()) return;  // the next launch tries again
   GpuActivity cold = GpuActivity::Cold;
   if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
   if (pass && !hardware_sampling_awaited())
-    pass_gpu_activity();  // else each launch comes by: counted, repeated, measured, or the first that is sampled
+    pass_gpu_activity();  // else each launch calls: counted, repeated, measured, or the first that is sampled
   const int saved = errno;
   const uint64_t begin = now_ticks();
   {
@@ -173,7 +175,7 @@ void refuse_gpu_activity(std::string_view reason) {
 void arm_gpu_activity() {
   if (!options().gpu) return;
   const CuptiCall call;
-  if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
+  if (open_cupti(read_driver_version()).has_value()) return;  // reported when the recording starts, if it is still so
   show_driver_calls();
 }
 
@@ -223,7 +225,7 @@ void abandon_gpu_activity() {
   g_said.store(false, std::memory_order_relaxed);
   reset_cupti_client();
   abandon_cupti_front();
-  if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
+  if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not opened CUPTI
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
 }
 

@@ -17,8 +17,8 @@ namespace prof::preload {
 
 namespace {
 
-std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that were over before CUPTI had reported them
-std::atomic<uint64_t> g_burst_begin_tick{0};  // everything had been turned on
+std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that ended before CUPTI reported them
+std::atomic<uint64_t> g_burst_begin_tick{0};  // when everything had been enabled
 std::atomic<bool> g_drain_noted{false};
 std::atomic<bool> g_bursts_described{false};
 
@@ -48,7 +48,7 @@ bool gpu_bursts_possible() {
   return state == GpuActivity::Resting || state == GpuActivity::Burst;
 }
 
-// The calls first and last, so that no kernel's record lacks the one that names its launch.
+// Calls are enabled first and disabled last, so that every kernel record has the record that names its launch.
 bool begin_gpu_burst() {
   if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::Resting) return false;
   const ThreadScope scope;
@@ -73,7 +73,7 @@ bool begin_gpu_burst() {
   return true;
 }
 
-// A launch counts itself before it asks: once some time has passed, every launch that the burst holds has been counted.
+// A launch counts itself before it calls this. After some time, every launch that the burst holds has been counted.
 bool gpu_burst_holds(uint64_t begin_tick) {
   return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst &&
          begin_tick >= g_burst_begin_tick.load(std::memory_order_relaxed);
@@ -88,8 +88,9 @@ void end_gpu_burst() {
   }
 }
 
-// All is there when all of it is known to have finished. Completion marks tell that while a stream is used; of one that is not, the number of
-// records does, which may count some of work from before the burst: hence not at once.
+// The burst is drained when all of its operations are known to have finished. While a stream is used, completion marks
+// show that. Of an unused stream the number of records shows it, but that may include operations from before the burst:
+// hence not at once.
 bool gpu_burst_drained(BurstDrain how) {
   if (!g_gpu_burst_drains.load(std::memory_order_relaxed)) return true;
   const OwnCalls own;

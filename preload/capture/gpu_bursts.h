@@ -1,5 +1,6 @@
-// PROF_BUDGET: GPU times in bursts. CUPTI stays open; a burst turns its kinds on, and off again when the records of what was launched in it
-// have come. budget.h says when. On the helper thread, but for gpu_burst_holds().
+// How are GPU times taken in bursts (PROF_BUDGET)? CUPTI stays open. A burst enables its kinds, and disables them again
+// when the records of its launches have arrived. budget.h decides when. The helper thread calls it, except
+// gpu_burst_holds(), which launches call.
 #pragma once
 
 #include "preload/base/every_launch.h"
@@ -9,30 +10,32 @@
 
 namespace prof::preload {
 
-void expect_gpu_bursts();  // a budget governs this life
-void reset_gpu_bursts();   // another part of the run, or the child of a fork
-// Between the two. Asked by every launch.
+void expect_gpu_bursts();  // a budget governs this recording
+void reset_gpu_bursts();   // another recording, or the child of a fork
+// Whether GPU times are taken in bursts: true between the two calls above. Every launch reads it.
 inline constexpr std::atomic<bool>& g_in_bursts = g_every_launch.in_bursts;
 inline bool gpu_in_bursts() { return g_in_bursts.load(std::memory_order_relaxed); }
 
 // Whether CUPTI is open for bursts: the state of gpu_activity.h is Resting or Burst.
 bool gpu_bursts_possible();
-// False: no burst begins. CUPTI refused, which ends GPU times (counted and said), or it is not resting.
+// False: no burst starts. Either CUPTI refused, which ends GPU times (counted and reported), or it is not resting.
 bool begin_gpu_burst();
 void end_gpu_burst();
-// Behind the end CUPTI collects until what was launched is known to have finished (Late: or not), then it is true.
+// After the end CUPTI collects until the launched operations are known to have finished; then this is true. Late: do
+// not wait for them.
 enum class BurstDrain : uint8_t { Early, Settled, Late };
 bool gpu_burst_drained(BurstDrain how);
-// A burst is over, and CUPTI still collects.
+// Whether a burst is over and CUPTI still collects.
 bool gpu_burst_drains();
-// The recording ends in the middle of a burst, whose records its last flush awaits.
+// The recording ends in the middle of a burst. Its last flush waits for the records of the burst.
 void gpu_burst_ends_with_recording();
 
-// Asked by a launch once it has been counted: whether a burst holds all of it, or it may have lost its GPU record. `begin_tick`: of the log's
-// clock, in front of the call.
+// Called by a launch once it has been counted. Whether a burst holds all of it; if not, it may have lost its GPU
+// record. `begin_tick`: of the log's clock, before the call.
 bool gpu_burst_holds(uint64_t begin_tick);
 
-// Of `unreported` operations, which have no record yet, those that are waited for: nobody awaits what is launched between bursts.
+// Of `unreported` operations, which have no record yet, the number that is waited for. Operations launched between
+// bursts are not waited for.
 uint64_t awaited_gpu_records(uint64_t unreported);
 
 }  // namespace prof::preload

@@ -20,8 +20,8 @@ namespace prof::preload {
 
 namespace {
 
-// Buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
-// some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
+// Waits for buffers that CUPTI still completes, as long as they keep coming. It does not wait for all records: some
+// operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
 template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
   constexpr uint64_t kPatienceNs = 300'000'000;
   uint64_t missing = awaited_gpu_records(outstanding_of_noted().unreported);
@@ -35,7 +35,7 @@ template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
   }
 }
 
-// Collects until the GPU has finished what the program launched, as far as anything tells.
+// Collects until the GPU has finished what the program launched, as far as that is known.
 void collect_until_finished(uint64_t stop_ns) {
   g_cupti.api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
@@ -60,7 +60,7 @@ void last_flush(uint64_t stop_ns) {
 
 void flush_of_part(uint64_t stop_ns) {
   collect_until_finished(stop_ns);
-  // Else it took so long that another part of the run is being recorded.
+  // If the state differs, the flush took so long that another recording has started.
   if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
   const auto flush = [] { g_cupti.api.cuptiActivityFlushAll(0); };
   flush();

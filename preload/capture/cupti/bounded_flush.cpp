@@ -18,8 +18,8 @@ namespace prof::preload {
 
 namespace {
 
-// Static, not on the caller's stack: a thread that was given up may still write here much later. One flush at a time; a
-// second caller while one runs is told that there is no thread.
+// Static, not on the caller's stack: an abandoned thread may still write here much later. Only one flush runs at a
+// time. A second caller meanwhile gets NoThread.
 struct Job {
   std::atomic<uint32_t> running{0};
   std::atomic<uint32_t> done{0};  // futex word

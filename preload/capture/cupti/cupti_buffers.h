@@ -1,12 +1,14 @@
-// The buffers CUPTI fills: a fixed pool, mapped once, handed out and taken back without a lock. CUPTI asks on program threads
-// (inside their launches) and returns buffers on its own thread.
+// Which memory does CUPTI fill with records? cupti_front.cpp passes it buffers of a fixed pool that is mapped once.
+// They are taken and returned without a lock, because CUPTI requests them on program threads (inside their launches)
+// and completes them on its own thread.
 //
 //   free bits   1 = free            buffers     | 1 MiB | … 28 | 64 KiB | … 100 |   pages come with use
 //               request: clear one  scratch     room of the reader, one for each buffer: CUPTI may complete
 //               completed: set it               several at once on several threads
 //
-// Large ones first: a change of buffer happens inside a launch (measured on an H200: 256 KiB instead of 1 MiB makes every launch
-// 4 % dearer). CUPTI keeps one per launching thread, so many small ones stand behind them. An empty pool costs records, counted.
+// Large buffers come first, because a change of buffer happens inside a launch (measured on an H200: 256 KiB instead of
+// 1 MiB makes every launch 4 % dearer). CUPTI keeps one per launching thread, so many small ones follow. If the pool is
+// empty, records are lost and counted.
 #pragma once
 
 #include <atomic>
@@ -24,14 +26,15 @@ class CuptiBuffers {
   static constexpr size_t kScratchBytes = 32 * 1024;
 
   bool open();
-  // A buffer of zeros and its size, or null: none free.
+  // A zeroed buffer and its size. Null: none is free.
   uint8_t* take(size_t& bytes);
-  // Clears the `used` bytes at the front and makes it free. False: none of ours, or not out.
+  // Clears the `used` bytes at the front and frees the buffer. False: it is not a buffer of the pool, or it is not in
+  // use.
   bool give_back(uint8_t* buffer, size_t used);
   bool all_free() const;
-  // The reader's room beside a buffer of ours; null: none of ours.
+  // The reader's room for a buffer of the pool. Null: it is not one.
   void* scratch(const uint8_t* buffer) const;
-  // After fork: the parent's buffers will never come back.
+  // After fork: the parent's buffers will never be returned.
   void abandon();
 
  private:

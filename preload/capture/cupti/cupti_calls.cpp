@@ -16,7 +16,7 @@ constexpr uint32_t kRoughestUnit = 12;  // 2^12 ns: more would save nothing
 
 void CallRecords::call(const CUpti_ActivityAPI& record) {
   const bool runtime = record.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  // Others are another profiler's, or there because every call is asked for.
+  // Other calls belong to another profiler, or are here because every call is enabled.
   const bool launching = runtime
                              ? is_launching_runtime_call(record.cbid) || is_newer_launching_runtime_call(record.cbid)
                              : is_launching_driver_call(record.cbid);
@@ -36,7 +36,8 @@ void CallRecords::call(const CUpti_ActivityAPI& record) {
   if (group.count == format::kMaxCallPairs) write(group);
 }
 
-// Keeps the start, and how long the shortest call of the group is: within that, write() may choose another moment.
+// Stores the start and the length of the shortest call of the group. write() may choose another moment within that
+// length.
 void CallRecords::add_moment(Group& group, const CUpti_ActivityAPI& record) {
   if (group.count != 0 && record.start < group.pairs[group.count - 1].time) write(group);  // moments only grow
   const uint64_t length = record.end > record.start ? record.end - record.start : 0;
@@ -44,7 +45,7 @@ void CallRecords::add_moment(Group& group, const CUpti_ActivityAPI& record) {
   group.pairs[group.count++] = {record.start, record.correlationId};
 }
 
-// Every call holds a multiple of 2^unit ns: the first one at or after its start.
+// Every call contains a multiple of 2^unit ns: the first one at or after its start.
 uint32_t CallRecords::round_up(Group& group) {
   const uint32_t unit = std::min(kRoughestUnit, 63 - static_cast<uint32_t>(__builtin_clzll(group.shortest + 1)));
   const uint64_t below = (uint64_t{1} << unit) - 1;

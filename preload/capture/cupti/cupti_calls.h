@@ -1,6 +1,6 @@
-// CUPTI's records of driver and runtime calls on their way into the log: (time, correlation id) pairs of one
-// thread are collected and written together as DriverCalls and RuntimeCalls. Part of reading a completed buffer
-// (cupti_records.h): the same thread, the same rules.
+// How are CUPTI's records of driver and runtime calls written to the log? The (time, correlation id) pairs of one
+// thread are collected and written together as DriverCalls and RuntimeCalls. cupti_records.cpp uses it while it reads a
+// completed buffer. It runs on the same thread and never allocates, locks or calls the driver.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -13,11 +13,11 @@ namespace prof::preload {
 class CallRecords {
  public:
   void call(const CUpti_ActivityAPI& record);
-  // Writes what still waits. How many calls there were.
+  // Writes the groups that are not written yet. Returns the number of calls.
   uint64_t finish();
 
  private:
-  // Driver or runtime calls of one thread, waiting to be written together.
+  // Driver or runtime calls of one thread that will be written together.
   struct Group {
     uint32_t tid;
     bool runtime;

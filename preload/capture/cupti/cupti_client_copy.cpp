@@ -1,4 +1,5 @@
-// How the other profiler gets its records: which of a completed buffer, with which times, in whose memory.
+// How does the other profiler get its records? This file decides which records of a completed buffer it gets, with
+// which times, and in whose memory.
 #include "preload/capture/cupti/cupti_client_copy.h"
 
 #include "preload/base/clock.h"
@@ -15,8 +16,8 @@ namespace prof::preload {
 
 namespace {
 
-// Times of the other profiler's clock, by the straight line through two moments. Clocks that count other things than
-// nanoseconds (the TSC) are fine; one that is set while it collects bends the line.
+// Translates times to the other profiler's clock, by the straight line through two moments. A clock may count other
+// units than nanoseconds (the TSC). If the clock is set while the profiler collects, the line bends.
 class Translation {
  public:
   Translation() {
@@ -25,7 +26,7 @@ class Translation {
     last_ = both_clocks();
     if (last_.ours - first_.ours >= kApart) return;
     const timespec pause{0, static_cast<long>(kApart)};
-    nanosleep(&pause, nullptr);  // two readings of 20 ns each, apart enough to tell the rate to 1 in 10^5
+    nanosleep(&pause, nullptr);  // two readings of 20 ns each, far enough apart to get the rate to 1 in 10^5
     last_ = both_clocks();
   }
   uint64_t operator()(uint64_t ours) const {
@@ -40,7 +41,7 @@ class Translation {
   ClockPair first_, last_;
 };
 
-// Where the times of a kind's records are; 0 ends the list (no record has its kind at another place).
+// Offsets of the times in the records of a kind; 0 ends the list (no record has its kind at another offset).
 constexpr uint32_t kMostTimes = 5;
 struct Times {
   uint16_t offset[kCuptiKinds][kMostTimes + 1];
@@ -74,13 +75,13 @@ uint64_t word_at(const uint8_t* record, size_t offset) {
   return word;
 }
 
-// The kind under which the other profiler gets a record; INVALID: not at all.
+// The kind under which the other profiler gets a record. INVALID: it does not get it.
 CUpti_ActivityKind kind_for_client(const CUpti_Activity& record, size_t size) {
   const uint32_t kind = record.kind;
   if (kind >= kCuptiKinds) return CUPTI_ACTIVITY_KIND_INVALID;
   const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(&record);
   const uint16_t first = kTimes.offset[kind][0];
-  // Records without times come in the buffer of what they belong to; only whether the kind is wanted can be asked.
+  // Records without times are in the buffer of the records that they belong to. Only the kind can be checked.
   const auto wanted = [&](uint32_t which) {
     const WantedKind& window = g_cupti_client.kind[which];
     if (first == 0 || first + 8u > size) return window.from.load(std::memory_order_acquire) != kOpenEnd;
@@ -92,12 +93,12 @@ CUpti_ActivityKind kind_for_client(const CUpti_Activity& record, size_t size) {
   if (wanted(kind)) return record.kind;
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && wanted(CUPTI_ACTIVITY_KIND_KERNEL))
     return CUPTI_ACTIVITY_KIND_KERNEL;
-  // A copy between devices is MEMCPY2 for whoever has that on, and we have.
+  // A copy between devices is a MEMCPY2 record only if MEMCPY2 is enabled, and the recorder enables it.
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY2 && wanted(CUPTI_ACTIVITY_KIND_MEMCPY)) return record.kind;
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
-// The copy of one completed buffer, into as many of the other profiler's as it takes.
+// The copy of one completed buffer, into as many buffers of the other profiler as it needs.
 class Copy {
  public:
   Copy(CUcontext context, uint32_t stream) : context_(context), stream_(stream) {}
@@ -155,7 +156,8 @@ class Copy {
   uint32_t tid_ = 0, handle_ = 0;
 };
 
-// Or wanted lately: what began before the end may come a little after it.
+// Whether the profiler wants records now or wanted them lately: an operation that began before the end may be reported
+// shortly after it.
 bool wants_anything() {
   constexpr uint64_t kLateNs = 60'000'000'000;
   const uint64_t now = gpu_clock_ns();
@@ -174,7 +176,7 @@ void hand_to_cupti_client(CUcontext context, uint32_t stream, uint8_t* buffer, s
     return;
   }
   Copy copy(context, stream);
-  // A record says nothing of its size: it ends where the next one begins.
+  // A record does not contain its size: it ends where the next one starts.
   CUpti_Activity* record = nullptr;
   const auto next = [&] {
     return g_cupti.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS ? record : nullptr;

@@ -1,4 +1,5 @@
-// A completed buffer for another profiler in the program (cupti_client.h): the records that it wants of it. In the program.
+// Which records of a completed buffer does another profiler in the program get (cupti_client.h)? cupti_front.cpp uses
+// it, in the program.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -8,7 +9,7 @@
 
 namespace prof::preload {
 
-// Copies what it wants of a completed buffer. It may be called back from within.
+// Copies the records that the profiler wants from a completed buffer. The profiler's callbacks may call this library.
 void hand_to_cupti_client(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes);
 
 }  // namespace prof::preload

@@ -1,4 +1,5 @@
-// What is known of another profiler in the process: what cupti_client.cpp is told and cupti_client_copy.cpp goes by. Only these include this.
+// What state is kept of another profiler in the process? cupti_client.cpp writes it and cupti_client_copy.cpp reads it.
+// Only they and cupti_client_state.cpp include this file.
 #pragma once
 
 #include "preload/capture/cupti/cupti_client.h"
@@ -13,7 +14,8 @@ inline constexpr uint32_t kCuptiKinds = CUPTI_ACTIVITY_KIND_COUNT;
 inline constexpr uint32_t kCallWords = 32;  // callback ids below 2,048
 inline constexpr uint64_t kOpenEnd = UINT64_MAX;
 
-// When a kind was wanted, in our GPU clock. CUPTI delivers late: what began inside still belongs to the other profiler.
+// When a kind was enabled, in our GPU clock. CUPTI reports late: an operation that began inside belongs to the
+// profiler.
 struct WantedKind {
   std::atomic<uint64_t> from{kOpenEnd};
   std::atomic<uint64_t> until{0};
@@ -27,7 +29,7 @@ struct CuptiClient {
   std::atomic<CUpti_BuffersCallbackRequestFunc> requested{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> completed{nullptr};
   std::atomic<TimestampFunction> clock{nullptr};
-  std::atomic<uint64_t> first_ours{0}, first_theirs{0};  // the two clocks at one moment, when it began to collect
+  std::atomic<uint64_t> first_ours{0}, first_theirs{0};  // the two clocks at one moment, when it started to collect
   std::atomic<bool> system_thread_ids{false};
   std::atomic<bool> told{false};
   WantedKind kind[kCuptiKinds];
@@ -40,7 +42,7 @@ struct CuptiClient {
 };
 extern CuptiClient g_cupti_client;
 
-// A buffer of the other profiler that holds nothing yet.
+// A buffer of the other profiler that contains nothing yet.
 struct SpareBuffer {
   enum State : uint32_t { None, Held, Moving };
   std::atomic<uint32_t> state{None};
@@ -49,17 +51,17 @@ struct SpareBuffer {
 };
 extern SpareBuffer g_spare_buffer;
 
-// False: none is held. The buffer is the caller's then.
+// False: none is held. True: the caller owns the buffer.
 bool take_spare(uint8_t*& buffer, size_t& size, size_t& most);
-// Asks the other profiler for one, unless one is held.
+// Requests a buffer from the other profiler, unless one is held.
 void ask_for_spare();
 
-// Our GPU clock and the other profiler's, read together.
+// Our GPU clock and the other profiler's clock, read together.
 struct ClockPair {
   uint64_t ours, theirs;
 };
 
-// Of a few tries the one with the tightest bracket.
+// Reads the clocks a few times and returns the reading with the tightest bracket.
 ClockPair both_clocks();
 
 }  // namespace prof::preload

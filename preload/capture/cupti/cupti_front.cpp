@@ -26,7 +26,7 @@ std::atomic<const void*> g_base{nullptr};  // where the library is loaded
 std::atomic<uint64_t> g_dropped_for_client{0};
 ReadCuptiBuffer g_read = nullptr;  // set before the buffers are registered
 
-// On a program thread, inside its launch.
+// Called on a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   *max_records = 0;
   *size = 0;
@@ -34,7 +34,7 @@ void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_recor
   if (*buffer == nullptr) count(format::LossCounter::cupti_buffers_exhausted);
 }
 
-// On CUPTI's thread, or on one that flushes.
+// Called on CUPTI's thread, or on a thread that flushes.
 void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, size_t valid_bytes) {
   void* const scratch = g_cupti_buffers.scratch(buffer);
   if (scratch == nullptr) return;
@@ -43,12 +43,12 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   ThreadLocal& local = t_local;
   const uint16_t passing = local.passing;
   if (valid_bytes != 0) {
-    local.passing = 0;  // our own threads' records are welcome here
+    local.passing = 0;  // records of our own threads are wanted here
     const ThreadScope scope;
-    local.passing = static_cast<uint16_t>(passing + kPassingOwn);  // and hooks pass through
+    local.passing = static_cast<uint16_t>(passing + kPassingOwn);  // hooks must not record these calls
     if (scope.recording() && gpu_activity_collects())
       g_read(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
-    local.passing = passing;  // what the other profiler calls is its own
+    local.passing = passing;  // the other profiler's calls are its own
     hand_to_cupti_client(context, stream, buffer, valid_bytes);
   }
   local.passing = static_cast<uint16_t>(passing + kPassingOwn);
@@ -79,12 +79,12 @@ bool register_with_library() {
     set_reason(g_cupti, {"no memory for buffers"});
     return false;
   }
-  // Once a process: registered twice it corrupts records. Before any kind is enabled, so that all times are of our clock.
+  // Once a process: a second registration corrupts records. It precedes every kind, so that all times are of our clock.
   CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
   if (result != CUPTI_SUCCESS) return refuse("cuptiActivityRegisterTimestampCallback", result);
   if (api.cuptiSetThreadIdType != nullptr) api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (api.cuptiActivitySetAttribute != nullptr) {
-    uint8_t zeroed = 1;  // our buffers come zeroed; else CUPTI does it inside the program's launches
+    uint8_t zeroed = 1;  // our buffers are zeroed; else CUPTI zeroes them inside the program's launches
     size_t size = sizeof zeroed;
     api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
   }
@@ -92,7 +92,7 @@ bool register_with_library() {
   return result == CUPTI_SUCCESS || refuse("cuptiActivityRegisterCallbacks", result);
 }
 
-// One thread opens; another one that comes meanwhile waits for it, bounded: half a registration is of no use to it.
+// One thread opens CUPTI. Another thread waits for it up to a limit, because half a registration is of no use to it.
 template <class Find> bool open_with(ReadCuptiBuffer read, Find&& find) {
   Front closed = Front::Closed;
   if (!g_front.compare_exchange_strong(closed, Front::Opening, std::memory_order_acq_rel)) {

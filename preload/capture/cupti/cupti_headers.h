@@ -1,5 +1,5 @@
-// The parts of cupti.h that can stand beside cuda.h compiled with __CUDA_API_VERSION_INTERNAL (cupti.h itself declares some of
-// cuda.h's old structs again). Everything in capture/ and hardware_counters/ that needs CUPTI includes this.
+// Which parts of cupti.h compile together with cuda.h under __CUDA_API_VERSION_INTERNAL? (cupti.h itself declares some
+// of cuda.h's old structs again.) All code of capture/ and hardware_counters/ that needs CUPTI includes this file.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 #include <cupti_result.h>
 #include <cupti_version.h>
 
-// The range profiler came with CUDA 12.6; with older headers there are no hardware counters.
+// CUDA 12.6 introduced the range profiler; with older headers there are no hardware counters.
 #if __has_include(<cupti_range_profiler.h>)
 #define PROF_RANGE_PROFILER 1
 #include <cupti_profiler_host.h>
@@ -17,7 +17,7 @@
 #else
 #define PROF_RANGE_PROFILER 0
 #endif
-// So did PM sampling.
+// CUDA 12.6 introduced PM sampling too.
 #if PROF_RANGE_PROFILER && __has_include(<cupti_pmsampling.h>)
 #define PROF_PM_SAMPLING 1
 #include <cupti_pmsampling.h>

@@ -15,13 +15,15 @@
 namespace prof::preload {
 namespace {
 
-constexpr char kFunction[] = "cuptiActivityEnable";  // every profiler that takes times calls it
-// Of CUPTI's table of results, since CUDA 11.2; they lie near each other. Stubs that open a libcupti have the function's name without them.
+constexpr char kFunction[] = "cuptiActivityEnable";  // every profiler that collects GPU times calls it
+// Texts of CUPTI's table of results, since CUDA 11.2; they are near each other. Stubs that open a libcupti contain the
+// function's name without these texts.
 constexpr char kText[] = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
 constexpr char kTextNear[] = "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES";
 constexpr size_t kNear = size_t{1} << 16;
 constexpr size_t kMostNames = 8;  // that end like the function's
-// Read ahead of any refusal, in bytes: of one object's constants, and of all files and constants. Milliseconds from the page cache.
+// Bytes that may be read before any refusal: of one object's constants, and of all files and constants. That takes
+// milliseconds from the page cache.
 constexpr size_t kMostOfOne = size_t{16} << 20, kMostOfAll = size_t{64} << 20;
 char g_path[1024];
 
@@ -29,7 +31,7 @@ using Header = ElfW(Ehdr);
 using Section = ElfW(Shdr);
 using Symbol = ElfW(Sym);
 
-// Read piece by piece: a file that is cut while it is mapped would kill the program.
+// Reads piece by piece: if a mapped file is truncated, an access to it kills the program.
 class ElfReader {
  public:
   explicit ElfReader(const char* path) : fd_(open(path, O_RDONLY | O_CLOEXEC)) {}
@@ -39,7 +41,7 @@ class ElfReader {
   ElfReader(const ElfReader&) = delete;
   ElfReader& operator=(const ElfReader&) = delete;
 
-  // A function of that name, also one that nobody else can call. Not looked for in more than `most` bytes of names.
+  // Whether the file has a function of that name, exported or not. At most `most` bytes of names are searched.
   bool defines(const char* name, size_t size, size_t most) {
     Header head;
     Section symbols, names;
@@ -50,7 +52,7 @@ class ElfReader {
     }
     return false;
   }
-  // Where its constants are, as the file counts addresses; empty: it does not say.
+  // The section of its constants, with addresses relative to the file. Empty: the file has no such section.
   Section constants() {
     constexpr char kName[] = ".rodata";
     char name[sizeof kName];
@@ -136,7 +138,7 @@ bool has_texts(const char* begin, size_t size) {
   return false;
 }
 
-// In what is mapped of the object's file and cannot be written.
+// Searches the mapped, read-only segments of the object's file.
 bool has_texts_anywhere(const dl_phdr_info& info) {
   for (uint32_t i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info.dlpi_phdr[i];
@@ -151,9 +153,9 @@ struct MappedObject {
   bool program;
 };
 
-// A CUPTI finds the driver by dlsym.
+// Every CUPTI finds the driver by dlsym.
 bool imports_dlsym(const ElfDynamic& object) {
-  const uint32_t end = object.gnu_hash != nullptr    ? object.gnu_hash[1]  // what it imports comes first
+  const uint32_t end = object.gnu_hash != nullptr    ? object.gnu_hash[1]  // imported symbols come first
                        : object.sysv_hash != nullptr ? object.sysv_hash[1]
                                                      : 0;
   for (uint32_t i = 1; i < end; ++i) {
@@ -179,7 +181,7 @@ bool exports(const ElfDynamic& object, const char* name) {
   return false;
 }
 
-// NVIDIA's libraries have none, and more constants than all others.
+// NVIDIA's libraries contain no CUPTI of their own, and more constants than all others.
 bool is_nvidias(const char* path) {
   const char* const slash = std::strrchr(path, '/');
   const char* const name = slash == nullptr ? path : slash + 1;
@@ -193,7 +195,7 @@ bool has_cupti(const MappedObject& object, const char* path, size_t& left) {
   ElfDynamic dynamic;
   if (!object.program) {
     if (is_nvidias(path) || !read_dynamic(&object.info, dynamic) || !imports_dlsym(dynamic)) return false;
-    if (exports(dynamic, kFunction)) return false;  // its own calls come to our stand-ins
+    if (exports(dynamic, kFunction)) return false;  // its own calls reach our stand-ins
   }
   ElfReader file(path);
   const ElfW(Shdr) constants = file.constants();
@@ -210,19 +212,19 @@ bool has_cupti(const MappedObject& object, const char* path, size_t& left) {
 
 struct InsideSearch {
   bool (*found)(const MappedObject&, const char* path, size_t& left);
-  const void* code = nullptr;  // in the one object to look into; null: all
+  const void* code = nullptr;  // in the only object to search; null: all
   size_t left = kMostOfAll;
   bool program_seen = false;
 };
 
 int look_inside(dl_phdr_info* info, size_t, void* argument) {
   auto& search = *static_cast<InsideSearch*>(argument);
-  if (contains(*info, reinterpret_cast<uintptr_t>(kText))) return 0;  // we stand in for its functions
+  if (contains(*info, reinterpret_cast<uintptr_t>(kText))) return 0;  // this library, which has the stand-ins
   const bool meant = search.code == nullptr || contains(*info, reinterpret_cast<uintptr_t>(search.code));
   const char* path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const bool program = path[0] == 0;
   if (program) {
-    if (search.program_seen) return 0;  // the kernel's own
+    if (search.program_seen) return 0;  // the vDSO
     search.program_seen = true;
     const ssize_t size = readlink("/proc/self/exe", g_path, sizeof g_path - 1);
     g_path[size > 0 ? size : 0] = 0;
@@ -235,7 +237,7 @@ int look_inside(dl_phdr_info* info, size_t, void* argument) {
 }
 
 const char* first_object(bool (*found)(const MappedObject&, const char*, size_t&), const void* code = nullptr) {
-  static std::atomic<bool> busy{false};  // the buffers here are for one thread
+  static std::atomic<bool> busy{false};  // the buffers here serve one thread
   if (busy.exchange(true, std::memory_order_acquire)) return nullptr;
   InsideSearch search{found, code};
   const bool any = dl_iterate_phdr(look_inside, &search) != 0;

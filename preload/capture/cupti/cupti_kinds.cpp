@@ -22,9 +22,9 @@ std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
-std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
-std::atomic<bool> g_every_call{false};     // and all others, because this CUPTI cannot name single ones
-std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came or every call is
+std::atomic<bool> g_driver_calls{false};   // the calls that submit operations are enabled for us
+std::atomic<bool> g_every_call{false};     // all other calls too: this CUPTI cannot select single ones
+std::atomic<bool> g_runtime_calls{false};  // collected: another profiler came, or every call is enabled
 std::atomic<bool> g_unified_memory{false};
 
 struct Kind {
@@ -53,8 +53,8 @@ bool enable_driver_call(uint32_t cbid) {
   return enable != nullptr && enable(cbid, 1) == CUPTI_SUCCESS;
 }
 
-// Driver calls as a kind are those that the program makes itself, without those inside a runtime call (measured, CUPTI 13.0): runtime calls tell
-// of these.
+// The kind DRIVER contains only the calls that the program makes itself, not those inside a runtime call (measured,
+// CUPTI 13.0). Records of runtime calls cover those.
 bool enable_every_call() {
   if (g_every_call.load(std::memory_order_relaxed)) return true;
   if (g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER) != CUPTI_SUCCESS) return false;
@@ -125,8 +125,9 @@ const char* enable_cupti_calls() {
   return g_every_call.load(std::memory_order_relaxed) ? "every call" : "driver calls";
 }
 
-// "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes. A graph that was instantiated before ends the
-// program by SIGSEGV at its next launch, inside CUPTI (measured: CUPTI 13.0, driver 580, an H100).
+// "whole" if requested and possible: CUPTI then leaves out the records of a graph's nodes. A graph that was
+// instantiated before ends the program by SIGSEGV at its next launch, inside CUPTI (measured: CUPTI 13.0, driver 580,
+// an H100).
 const char* enable_cupti_graphs() {
   if (options().graphs != option::Graphs::Whole) return "nodes";
   static std::atomic<bool> late_said{false};
@@ -142,7 +143,7 @@ const char* enable_cupti_graphs() {
   return "nodes: whole graphs were refused";
 }
 
-// "on" where asked for and possible.
+// Enables unified memory records if requested and possible; the log gets "on" or "refused".
 void enable_unified_memory() {
   if (!options().unified) return;
   constexpr uint32_t kMostDevices = 16, kCounters = 8;  // CUPTI's kinds are 1 to 8
@@ -219,7 +220,7 @@ bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
   if (set == nullptr || (driver && g_every_call.load(std::memory_order_relaxed))) return true;
   const OwnCalls own;
-  const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only ever appended; those of CUDA 11.8 all have
+  const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only appended; all CUPTIs have those of CUDA 11.8
   const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
   const uint32_t runtime_end =
       known ? +CUPTI_RUNTIME_TRACE_CBID_SIZE : +CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;

@@ -1,6 +1,6 @@
-// Records of every CUPTI since CUDA 11.0 begin like today's, up to the last field we read, so that one struct per kind reads
-// them all; fields an older library does not have are not looked at. Checked here, at compile time, against every struct
-// there was. cupti_records.cpp and cupti_client_copy.cpp include this.
+// Which struct reads a record of each kind? Records of every CUPTI since CUDA 11.0 start like today's, up to the last
+// field that is read. One struct per kind therefore reads them all; fields that an older library lacks are not read.
+// Compile-time checks compare every older struct. cupti_records.cpp and cupti_client_copy.cpp include this file.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -15,7 +15,7 @@ using CopyRecord = CUpti_ActivityMemcpy6;
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 using FillRecord = CUpti_ActivityMemset4;
 using GraphRecord = CUpti_ActivityGraphTrace2;
-using UnifiedRecord = CUpti_ActivityUnifiedMemoryCounter2;  // every one since has more behind it
+using UnifiedRecord = CUpti_ActivityUnifiedMemoryCounter2;  // every later struct has more fields after it
 
 inline constexpr uint32_t kGraphIdSince = 14;  // API version of CUDA 11.1; node ids came with 11.0, the oldest we read
 

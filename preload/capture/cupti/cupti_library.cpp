@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kMaxFolders = 8;
 
-// A text of fixed size; what does not fit is cut and the path then simply does not open.
+// A text of fixed size. A longer text is cut; the path then cannot be opened.
 class PathBuilder {
  public:
   explicit PathBuilder(char (&to)[kPathBytes]) : to_(to) { to_[0] = 0; }
@@ -42,7 +42,7 @@ const char* file_name(const char* path) {
 
 bool starts_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
-// What the loader has mapped and that matters here: libcupti itself, and folders of CUDA libraries (pip keeps CUPTI near).
+// What the loader has mapped of CUDA: libcupti itself, and folders of CUDA libraries (pip keeps CUPTI near them).
 struct Loaded {
   char cupti[kPathBytes];
   uint32_t cuptis;
@@ -75,7 +75,7 @@ int visit_object(dl_phdr_info* info, size_t, void* loaded_argument) {
   return 0;
 }
 
-// Sonames by CUDA major version, newest first; CUDA 11 put the minor version into it, newest first again.
+// Sonames by CUDA major version, newest first. CUDA 11 put the minor version into it, newest first again.
 struct Soname {
   uint32_t major;
   const char* name;
@@ -91,7 +91,7 @@ class Search {
   Search(int driver_version, CuptiLibrary& into)
       : driver_major_(static_cast<uint32_t>(driver_version / 1000)), into_(into) {}
 
-  // Opens exactly this file. False: `reason` says why, and nothing of it stays.
+  // Opens exactly this file. False: `reason` contains the cause, and nothing of the file stays loaded.
   bool file(const char* path, const char* how, int flags) {
     if (prof_libc_dlopen == nullptr) return refuse("the process has no dlopen", "", "");
     void* const handle = prof_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
@@ -104,7 +104,8 @@ class Search {
     return false;
   }
 
-  // Every soname this driver can work with, in `folder` (empty: wherever the loader looks), which ends with '/'.
+  // Tries every soname that this driver can work with, in `folder`, which ends with '/'. Empty: wherever the loader
+  // searches.
   bool folder(const char* folder, const char* inside, const char* how) {
     char path[kPathBytes];
     const uint32_t newest = driver_major_ > kSonames[0].major ? driver_major_ : 0;
@@ -146,7 +147,7 @@ class Search {
     into_.version = version;
     into_.how = how;
     into_.reason[0] = 0;
-    // The loader may have found it in its cache: ask where.
+    // The loader may have found it in its cache: query the path.
     Dl_info info{};
     const void* const inside = reinterpret_cast<const void*>(api.cuptiGetVersion);
     const bool known = prof_libc_dladdr != nullptr && prof_libc_dladdr(inside, &info) != 0 && info.dli_fname != nullptr;
@@ -183,7 +184,7 @@ bool search_all(Search& search, const char* named, CuptiLibrary& into) {
   loaded = {};
   loaded.folders_of_cudart_only = true;
   dl_iterate_phdr(visit_object, &loaded);
-  // A second CUPTI in a process that uses one already is a trap: that one, or none.
+  // If the process uses a CUPTI already, a second one would break it: use that one, or none.
   if (loaded.cuptis != 0) return search.file(loaded.cupti, "already loaded", RTLD_NOLOAD);
   if (named[0] != 0) return search.file(named, "PROF_CUPTI", 0);
   if (search_near(search, loaded, "beside the loaded libcudart")) return true;

@@ -1,5 +1,6 @@
-// Which libcupti this process uses, and its functions. Called once by gpu_activity.cpp, on the thread that takes GPU
-// activity, holding no lock: opening a library runs foreign constructors.
+// Which libcupti does this process use, and which functions does it have? cupti_front.cpp calls it, on the thread that
+// starts GPU activity or makes another profiler's first call. The caller must hold no lock: opening a library runs
+// foreign constructors.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -10,7 +11,7 @@
 
 namespace prof::preload {
 
-// What needs a function of CUPTI.
+// Which subsystem needs a function of CUPTI.
 enum class CuptiNeed {
   Needed,         // GPU activity: without the function there are no GPU times
   Optional,       // nothing: its callers continue without it
@@ -30,12 +31,12 @@ inline constexpr size_t kPathBytes = 1024;
 struct CuptiLibrary {
   Cupti api;
   uint32_t version = 0;  // CUPTI_API_VERSION of the library found; 0: none
-  const char* how = "";  // where in the order it was found
+  const char* how = "";  // where in the search order it was found
   char path[kPathBytes] = "";
-  char reason[kPathBytes] = "";  // why not, where nothing was opened
+  char reason[kPathBytes] = "";  // if none was opened: why
 };
 
-// CUDA's major version a CUPTI of this API version belongs to; 0: older than CUDA 11.0, whose records we do not read.
+// The CUDA major version of a CUPTI with this API version. 0: older than CUDA 11.0, whose records are not read.
 constexpr uint32_t cupti_major(uint32_t api_version) {
   if (api_version >= 130000) return api_version / 10000;
   if (api_version >= 19) return 12;
@@ -43,15 +44,15 @@ constexpr uint32_t cupti_major(uint32_t api_version) {
   return 0;
 }
 
-// Searches in this order: loaded already, `named` (PROF_CUPTI), beside the loaded libcudart and in the folders that pip puts
-// CUPTI in, $CUDA_HOME, the loader's cache, /usr/local/cuda. `driver_version` as cuDriverGetVersion tells it: a CUPTI of a
-// newer major version than the driver is refused. False: `reason` says what was tried last.
+// Searches in this order: loaded already, `named` (PROF_CUPTI), beside the loaded libcudart and in the folders where
+// pip puts CUPTI, $CUDA_HOME, the loader's cache, /usr/local/cuda. `driver_version` is that of cuDriverGetVersion: a
+// CUPTI of a newer major version than the driver is refused. False: `reason` contains the last attempt.
 bool find_cupti(const char* named, int driver_version, CuptiLibrary& into);
 
-// Adopts the loaded library that `function` belongs to, whatever its version. False: `reason`.
+// Uses the loaded library that `function` belongs to, whatever its version. False: `reason` contains the cause.
 bool adopt_cupti_around(const void* function, CuptiLibrary& into);
 
-// Puts the parts together as `into.reason`, cut where it is full.
+// Joins the parts as `into.reason`; a longer text is cut.
 void set_reason(CuptiLibrary& into, std::initializer_list<const char*> parts);
 
 }  // namespace prof::preload

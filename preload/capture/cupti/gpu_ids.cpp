@@ -8,7 +8,7 @@ namespace prof::preload {
 
 namespace {
 
-// Asks one of CUPTI's questions; false where CUPTI is not in use, lacks the function or has no answer.
+// Calls one query function of CUPTI. False: CUPTI is not in use, lacks the function or has no answer.
 template <auto Cupti::*function, class... Args> bool ask(Args... args) {
   const Cupti* const cupti = cupti_in_use();
   if (cupti == nullptr || cupti->*function == nullptr) return false;

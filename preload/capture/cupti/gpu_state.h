@@ -1,5 +1,5 @@
-// How far GPU activity is in this recording: collected, in bursts, or not at all. Written by capture/gpu_activity.cpp
-// and capture/gpu_bursts.cpp; read by every launch and by all that calls CUPTI. In the program.
+// In which state is GPU activity in this recording: collected, in bursts, or not at all? capture/gpu_activity.cpp and
+// capture/gpu_bursts.cpp write it. Every launch and all code that calls CUPTI reads it, in the program.
 //
 //   Cold -> Taking -> On -> Finished (exit)
 //                  |-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
@@ -16,7 +16,7 @@ namespace prof::preload {
 enum class GpuActivity : uint32_t { Cold, Taking, Resting, On, Burst, Off, Finished };
 inline constexpr std::atomic<GpuActivity>& g_gpu_activity = g_every_launch.gpu_activity;
 
-// Whether launches pass by take_gpu_activity(): 0 until nobody wants them to come by any more.
+// Whether launches call take_gpu_activity(): 0 until no subsystem needs their calls.
 inline constexpr uint32_t& g_gpu_activity_tried = g_every_launch.gpu_activity_tried;
 inline void pass_gpu_activity() { __atomic_store_n(&g_gpu_activity_tried, 1u, __ATOMIC_RELAXED); }
 inline void await_launches() { __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED); }
@@ -26,11 +26,11 @@ extern std::atomic<bool> g_gpu_burst_drains;  // a burst is over, and CUPTI stil
 constexpr bool is_collecting(GpuActivity state) { return state == GpuActivity::On || state == GpuActivity::Burst; }
 constexpr bool is_attached(GpuActivity state) { return is_collecting(state) || state == GpuActivity::Resting; }
 
-// Whether records of CUPTI belong into the log, and whether CUPTI is collecting them now.
+// Whether records of CUPTI belong in the log, and whether CUPTI collects them now.
 bool gpu_activity_collects();
 bool gpu_activity_collecting();
 
-// CUPTI's functions while GPU activity is collected; null otherwise. Calls of ours only.
+// CUPTI's functions while GPU activity is collected; null otherwise. Only for calls of ours.
 struct Cupti;
 const Cupti* cupti_in_use();
 

@@ -28,7 +28,7 @@ constexpr LaunchingCalls launching_calls() {
 }
 constexpr LaunchingCalls kLaunchingCalls = launching_calls();
 
-// Sets of callback ids: another profiler may have turned all calls on.
+// Sets of callback ids: another profiler may have enabled all calls.
 struct CallbackSet {
   uint64_t word[32] = {};
   constexpr void add(uint32_t cbid) {
@@ -61,11 +61,11 @@ bool is_launching_driver_call(uint32_t cbid) { return kLaunchingDriver.has(cbid)
 
 bool is_launching_runtime_call(uint32_t cbid) { return kLaunchingRuntime.has(cbid); }
 
-// By number: the header at hand need not have their names, and CUPTI gives no number anew.
+// By number: the header of the build may lack their names, and CUPTI never reuses a number.
 bool is_newer_launching_runtime_call(uint32_t cbid) {
   const bool batch_12_8 = cbid >= 482 && cbid <= 485;   // cudaMemcpyBatchAsync, cudaMemcpy3DBatchAsync
   const bool batch_13_0 = cbid >= 509 && cbid <= 512;   // again, with other arguments
-  const bool launch_13_0 = cbid == 505 || cbid == 506;  // __cudaLaunchKernel, which is what <<<>>> calls
+  const bool launch_13_0 = cbid == 505 || cbid == 506;  // __cudaLaunchKernel, which <<<>>> calls
   return batch_12_8 || batch_13_0 || launch_13_0;
 }
 

@@ -1,5 +1,6 @@
-// Which calls can put work on a GPU, by CUPTI's callback ids: the rows of cuda_api.def and runtime_calls.def that CUPTI is asked to
-// name. Tables made at compile time, read on any thread.
+// Which calls can submit an operation to a GPU, by CUPTI's callback ids? They are the launching rows of cuda_api.def
+// and all rows of runtime_calls.def. cupti_kinds.cpp and cupti_calls.cpp use it. The tables are made at compile time
+// and read on any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,11 @@ struct DriverCallIds {
 // In the order of cuda_api.def.
 DriverCallIds launching_driver_calls();
 bool is_launching_driver_call(uint32_t cbid);
-// The same of the runtime (runtime_calls.def).
+// The same for the runtime (runtime_calls.def).
 bool is_launching_runtime_call(uint32_t cbid);
-// Of those that came after CUDA 11.8.
+// The launching calls of the runtime that came after CUDA 11.8.
 bool is_newer_launching_runtime_call(uint32_t cbid);
-// Whether a CUPTI of this API version (cuptiGetVersion(), 18 or 130000) knows the call: ids are only ever appended.
+// Whether a CUPTI of this API version (cuptiGetVersion(), 18 or 130000) knows the call: ids are only appended.
 bool driver_call_known(uint32_t version, uint32_t cbid);
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
-// Callback ids of the functions in newer_api.h: CUPTI never gives a number anew, so they hold for every version that has the
-// function. Inside our namespace they stand before the same names of a newer toolkit's header. 0: its header does not name it.
+// Which callback ids do the functions of newer_api.h have? CUPTI never reuses a number, so an id is valid for every
+// version that has the function. launching_calls.cpp includes it. In our namespace the names hide the same names of a
+// newer toolkit's header. 0: the header of that toolkit has no name for it.
 #pragma once
 
 #include <cstdint>

@@ -19,15 +19,16 @@ bool g_write_values = false;
 uint64_t g_least_pause = 0;  // ticks
 std::atomic<uint32_t> g_placing{0};
 
-// Longest wait of a capture for a mark being placed. Placing one takes about a microsecond; longer means that its stream is
-// full and the driver waits for the GPU. The mark is in another stream then and harmless, since DriverCall relaxed the mode.
+// Longest wait of a capture for a mark being placed. Placing one takes about a microsecond. If it takes longer, its
+// stream is full and the driver waits for the GPU. The mark is then in another stream and harmless, since DriverCall
+// relaxed the mode.
 constexpr uint32_t kGateWaits = 1000;
 constexpr long kGateWaitNs = 10'000;
 
 constexpr size_t kWordBytes = kMaxStreams * sizeof(uint32_t);
 
-// The words of a context, shown to its GPU. The memory is ours and stays mapped, so that reading a word is safe whatever
-// the program does to its contexts; memory of cuMemHostAlloc goes away with the context.
+// Makes the words of a context visible to its GPU. The memory is ours and stays mapped, so a word can be read safely
+// whatever the program does to its contexts. Memory of cuMemHostAlloc is freed with the context.
 bool show_words(ContextState& context) {
   if (g_driver.cuStreamWriteValue32_v2 == nullptr || g_driver.cuMemHostRegister_v2 == nullptr ||
       g_driver.cuMemHostGetDevicePointer_v2 == nullptr) {
@@ -47,7 +48,7 @@ bool show_words(ContextState& context) {
 MarkWay decide(ContextState& context) {
   const MarkWay decided = context.mark_way.load(std::memory_order_acquire);
   if (decided != MarkWay::Undecided) return decided;
-  // One thread decides; the others go without until then.
+  // One thread decides; the others place no mark until then.
   MarkWay undecided = MarkWay::Undecided;
   if (!context.mark_way.compare_exchange_strong(undecided, MarkWay::Off, std::memory_order_acq_rel)) return undecided;
   const bool events =
@@ -63,7 +64,8 @@ bool write_value(StreamState& state, uint64_t number) {
   const ContextState& context = *state.context.load(std::memory_order_relaxed);
   const CUdeviceptr address = context.mark_address + slot * sizeof(uint32_t);
   if (state.mark_word.load(std::memory_order_relaxed) == nullptr) {
-    // A word that an old stream of this slot left behind may be far below: numbers only grow, so it claims too little.
+    // A word from an old stream of this slot may be far below. Numbers only grow, so it reports too little, never too
+    // much.
     state.mark_word.store(context.mark_words + slot, std::memory_order_relaxed);
   }
   return g_driver.cuStreamWriteValue32_v2(state.handle, address, static_cast<cuuint32_t>(number), 0) == CUDA_SUCCESS;

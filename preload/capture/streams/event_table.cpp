@@ -10,7 +10,7 @@ namespace prof::preload {
 
 namespace {
 
-// One word says it all, so that a reader never sees half of a recording: stream slot << 48 | launch number.
+// One word contains the whole recording, so a reader never sees half of one: stream slot << 48 | launch number.
 struct EventSlot {
   std::atomic<uint64_t> event;
   std::atomic<uint64_t> standing;
@@ -66,7 +66,7 @@ void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched) {
     EventSlot& slot = at(event, probe);
     uint64_t there = slot.event.load(std::memory_order_relaxed);
     if (there > kRemovedEvent) continue;
-    // Stands behind nothing until its own standing is stored.
+    // The event has no launch number until `standing` is stored.
     if (!slot.event.compare_exchange_strong(there, reinterpret_cast<uint64_t>(event), std::memory_order_acq_rel))
       continue;
     slot.standing.store(standing, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Which launch number of which stream an event of the program stands behind. Fixed table, lock-free; where it is full an
-// event is simply not known, and the depth stays an upper bound.
+// After which launch number of which stream was an event of the program recorded? streams.cpp uses it. The table is
+// fixed and lock-free. If it is full, the event is not known, and the depth stays an upper bound.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@ namespace prof::preload {
 
 bool open_event_table(uint64_t ended);
 void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched);
-bool find_event(CUevent event, uint32_t& stream_slot, uint64_t& launched);  // false: never recorded, or forgotten
+bool find_event(CUevent event, uint32_t& stream_slot, uint64_t& launched);  // false: never recorded, or not stored
 void erase_event(CUevent event);
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
-// What every launch runs through between its entry and its record: the state of its stream, its depth, its count. Inline, since
-// nine calls into other files were a third of a hook's time. In the program; the rare cases are in stream_lookup.cpp and depth_marks.cpp.
+// What does every launch run between its entry and its record? It finds the state of its stream, its depth and its
+// count. The code is inline, because nine calls into other files were a third of a hook's time. Hooks use it, in the
+// program. The rare cases are in stream_lookup.cpp and depth_marks.cpp.
 #pragma once
 
 #include "preload/base/every_launch.h"
@@ -14,9 +15,9 @@
 
 namespace prof::preload {
 
-inline constexpr bool& g_depth_on = g_every_launch.depth_on;  // PROF_DEPTH is not off; set when a life opens
+inline constexpr bool& g_depth_on = g_every_launch.depth_on;  // PROF_DEPTH is not off; set when a recording starts
 
-// 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD mean a stream by context or thread.
+// 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD name a stream by context or thread.
 inline bool is_created_stream(CUstream stream) {
   return reinterpret_cast<uintptr_t>(stream) > reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
 }
@@ -24,7 +25,7 @@ inline bool is_created_stream(CUstream stream) {
 // The state of `stream`; see find_or_define_stream().
 inline StreamState* stream_state(CUstream stream, NullStream null_stream) {
   if (is_created_stream(stream) && t_local.state != nullptr) [[likely]] {
-    // Most launches go where the thread's last one went. A slot in use again has another handle or is this stream.
+    // Most launches use the stream of the thread's last one. A slot in use again has another handle or is this stream.
     StreamState* const last = t_local.state->last_stream;
     if (last != nullptr && last->handle.load(std::memory_order_relaxed) == stream &&
         last->live.load(std::memory_order_acquire)) [[likely]] {
@@ -38,7 +39,7 @@ inline format::StreamId stream_id(const StreamState* state) {
   return state != nullptr ? state->id : format::StreamId{};
 }
 
-// The launch number up to which all is known to have finished; at most `launched`.
+// The launch number up to which all operations are known to have finished; at most `launched`.
 inline uint64_t known_completed(const StreamState& state, uint64_t launched) {
   uint64_t done = state.completed.load(std::memory_order_relaxed);
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
@@ -48,25 +49,26 @@ inline uint64_t known_completed(const StreamState& state, uint64_t launched) {
   return done < launched ? done : launched;
 }
 
-// On entry of a launch.
+// Called on entry of a launch.
 inline uint64_t depth_before(const StreamState* state) {
   if (state == nullptr || !g_depth_on) return 0;
   const uint64_t launched = state->launched.load();
   return launched - known_completed(*state, launched);
 }
 
-// After a successful call that was not captured and returned at `tick`.
+// Called after a successful call that was not captured and returned at `tick`.
 inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
   if (state == nullptr || operations == 0) return;
-  // Told before the count: whoever sees the count sees the tick. (Two threads on one stream may swap their ticks within a few
-  // ns; a context synchronisation that returns in just that moment would take the later launch as finished.)
+  // Stored before the count: a thread that sees the count sees the tick. (Two threads on one stream may swap their
+  // ticks within a few ns. A context synchronisation that returns at that moment would take the later launch as
+  // finished.)
   if (state->last_launch_tick.load(std::memory_order_relaxed) < tick) [[likely]] {
     state->last_launch_tick.store(tick, std::memory_order_relaxed);
   }
   state->launched.add(operations, t_local.state);
 }
 
-// Behind a launch: places a completion mark where that is due and safe (PROF_DEPTH=marks).
+// Called after a launch: places a completion mark if it is due and safe (PROF_DEPTH=marks).
 inline void mark_if_due(StreamState* state, bool programmatic) {
   if (!g_marks_on.load(std::memory_order_relaxed) || state == nullptr) return;
   const uint64_t since = state->launched.load() - state->marked.load(std::memory_order_relaxed);
@@ -75,7 +77,7 @@ inline void mark_if_due(StreamState* state, bool programmatic) {
   if (state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);
 }
 
-// Whether the launch just made on `stream` was recorded into a graph. One atomic load while nobody captures.
+// Whether the last launch on `stream` was recorded into a graph. One atomic load while no thread captures.
 inline bool captured(CUstream stream, NullStream null_stream = NullStream::Legacy) {
   return anybody_captures() && query_captured(stream, null_stream);
 }

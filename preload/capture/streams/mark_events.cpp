@@ -9,13 +9,13 @@
 
 namespace prof::preload {
 
-// The queue of a stream takes 1,024 operations before a launch waits: so many events reach as far.
+// The queue of a stream takes 1,024 operations before a launch waits. The ring has enough events for all of them.
 struct MarkRing {
   static constexpr uint32_t kEvents = 1024 / kMarkEvery;
-  std::atomic<ContextState*> context{nullptr};  // whose events these are; null: never used
-  std::atomic<CUcontext> handle{nullptr};       // the life of the context they were made in
+  std::atomic<ContextState*> context{nullptr};  // the owner of the events; null: never used
+  std::atomic<CUcontext> handle{nullptr};       // the context's handle when the events were made
   std::atomic<uint32_t> taken{0};               // by a stream
-  std::atomic<uint32_t> busy{0};                // by a thread that moves it; another goes on without a mark
+  std::atomic<uint32_t> busy{0};                // by a thread that moves it; another continues without a mark
   uint32_t head = 0, tail = 0;                  // counts; [tail, head) are recorded
   uint64_t number[kEvents] = {};
   CUevent event[kEvents] = {};
@@ -41,7 +41,7 @@ MarkRing* rings() {
   return there;
 }
 
-// A free ring of this context, else one never used, else one whose context is gone (its events died with it).
+// A free ring of this context, else one never used, else one whose context was destroyed (and with it its events).
 MarkRing* take_ring(ContextState* context) {
   MarkRing* const all = rings();
   if (all == nullptr) return nullptr;
@@ -84,7 +84,7 @@ bool move(MarkRing& ring, StreamState& state, uint64_t number) {
     complete(state, ring.number[oldest]);
     ++ring.tail;
   }
-  if (ring.head - ring.tail == MarkRing::kEvents) return true;  // all under way: the depth stays an upper bound
+  if (ring.head - ring.tail == MarkRing::kEvents) return true;  // all outstanding: the depth stays an upper bound
   const uint32_t next = ring.head % MarkRing::kEvents;
   if (ring.event[next] == nullptr &&
       g_driver.cuEventCreate(&ring.event[next], CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
@@ -129,7 +129,7 @@ void drop_mark_events() {
     ContextState* const owner = ring.context.load(std::memory_order_relaxed);
     uint32_t idle = 0;
     if (owner == nullptr || !ring.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) continue;
-    // Of a context that is gone the events are too.
+    // If the context was destroyed, its events were destroyed with it.
     const bool alive = owner->handle.load(std::memory_order_relaxed) == ring.handle.load(std::memory_order_relaxed);
     for (CUevent& event : ring.event) {
       if (event != nullptr && alive) g_driver.cuEventDestroy_v2(event);

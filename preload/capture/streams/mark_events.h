@@ -1,23 +1,24 @@
-// Completion marks made of events without timing: a ring of events a stream, one recorded behind every 32nd operation, at most once in half
-// a millisecond (depth_marks.h), the oldest asked whether it has finished when the next is due. Measured on an H200: an event costs the GPU nothing between kernels, where a
+// How are completion marks made of events without timing? Each stream has a ring of events. One is recorded after every
+// 32nd operation, at most once in half a millisecond (depth_marks.h). The oldest is queried when the next is due.
+// depth_marks.cpp and stream_table.cpp use it. Measured on an H200: an event costs the GPU nothing between kernels; a
 // write of a value costs 2 µs.
 //
-//   numbers   … 64 | 96 | 128 | 160 …   launch numbers behind which the events were recorded
-//                  ^ tail: asked first   ^ head: recorded next
+//   numbers   … 64 | 96 | 128 | 160 …   launch numbers after which the events were recorded
+//                  ^ tail: queried first   ^ head: recorded next
 #pragma once
 
 #include "preload/capture/streams/stream_table.h"
 
 namespace prof::preload {
 
-// Inside a DriverCall, the capture gate held open. Records an event behind launch `number` where the ring has room, and takes
-// note of those that have finished. False: the driver refused; no marks on this stream any more.
+// Call it inside a DriverCall, with the capture gate held open. Records an event after launch `number` if the ring has
+// room, and notes the events that have finished. False: the driver refused; this stream gets no further marks.
 bool move_events(StreamState& state, uint64_t number);
 
-// A stream ended: its ring serves the next stream of the same context.
+// Called when a stream ends: its ring serves the next stream of the same context.
 void release_ring(StreamState& state);
 
-// Nobody makes marks any more: destroys all events, inside a DriverCall.
+// Called when no thread makes marks any more: destroys all events. Call it inside a DriverCall.
 void drop_mark_events();
 
 }  // namespace prof::preload

@@ -13,11 +13,11 @@ namespace prof::preload {
 
 namespace {
 
-// handle → [32 bits life | 32 bits PoolId]
+// handle → [32 bits epoch of the recording | 32 bits PoolId]
 HandleMap<1024> g_pools;
 std::atomic<uint32_t> g_next_pool{1};
 
-// PoolId that allocations on a device's streams come from; 0: not asked since it last may have changed.
+// PoolId from which allocations on a device's streams come. 0: not queried since the last possible change.
 constexpr int kDevices = 64;
 std::atomic<uint32_t> g_chosen[kDevices];
 
@@ -36,7 +36,7 @@ format::PoolId define_pool(CUmemoryPool pool, format::PoolOrigin origin, uint32_
   return definition.id;
 }
 
-// A pool that nobody was seen to create is a device's default pool, or older than the recording.
+// A pool whose creation was not recorded is a device's default pool, or older than the recording.
 __attribute__((noinline)) format::PoolId meet_pool(CUmemoryPool pool) {
   const int saved = errno;
   const DriverCall own;
@@ -82,7 +82,7 @@ void pool_made(CUmemoryPool pool, const CUmemPoolProps* asked) {
 void pool_destroyed(CUmemoryPool pool) {
   const auto id = static_cast<uint32_t>(g_pools.find(pool));
   g_pools.erase(pool);
-  // Where it was current the device's default pool is from now on; asked for at the next allocation.
+  // A device whose current pool it was uses its default pool from now on. The next allocation queries it.
   for (std::atomic<uint32_t>& chosen : g_chosen) {
     uint32_t expected = id;
     chosen.compare_exchange_strong(expected, 0, std::memory_order_relaxed);

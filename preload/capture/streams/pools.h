@@ -1,5 +1,6 @@
-// Memory pools: which one an allocation came from. Called by the hooks on the thread that makes the call; fixed tables, no lock,
-// no allocation. A pool is defined in the log at its creation or at its first sight; the driver is asked only then.
+// Which memory pool did an allocation come from? The hooks use it on the thread that makes the call. It has fixed
+// tables, no lock and no allocation. A pool is defined in the log at its creation or at its first sight. The driver is
+// queried only then.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -10,17 +11,17 @@ namespace prof::preload {
 
 struct StreamState;
 
-// Behind a successful creation; null: imported from another process.
+// Called after a successful creation. `asked` is null: the pool was imported from another process.
 void pool_made(CUmemoryPool pool, const CUmemPoolProps* asked);
-// Before the real call: another thread may get the handle again right after it.
+// Called before the real call: another thread may get the same handle right after it.
 void pool_destroyed(CUmemoryPool pool);
-// Allocations on streams of the device come from it from now on.
+// From now on, allocations on streams of the device come from this pool.
 void pool_chosen(CUdevice device, CUmemoryPool pool);
 
 format::PoolId pool_id(CUmemoryPool pool);
-// Where an allocation on the stream comes from that names no pool: the current one of the stream's device.
+// The pool of an allocation on the stream that names none: the current pool of the stream's device.
 format::PoolId pool_behind(const StreamState* stream);
 
-void open_pools();  // at the start of a life: nothing is known of the devices' choices
+void open_pools();  // when a recording starts: the devices' choices are unknown
 
 }  // namespace prof::preload

@@ -22,10 +22,10 @@ namespace {
 std::atomic<uint32_t> g_next_stream{1};
 std::atomic<uint32_t> g_next_context{1};
 
-// What the program means by a stream argument.
+// The stream that a stream argument of the program names.
 struct Meant {
   format::StreamType type;
-  CUstream handle;  // that names the same stream in calls of ours, whatever the default stream of the caller is
+  CUstream handle;  // names the same stream in calls of ours, whatever the default stream of the caller is
 };
 
 Meant meant(CUstream stream, NullStream null_stream) {
@@ -36,7 +36,7 @@ Meant meant(CUstream stream, NullStream null_stream) {
   return {format::StreamType::Created, stream};
 }
 
-// A created stream's handle is its own in the process; a null stream is told apart by its context and, where every
+// The handle of a created stream is unique in the process. A null stream is identified by its context and, if every
 // thread has one, by the thread: the address of its thread-local storage.
 uint64_t key_of(const Meant& stream, CUcontext context) {
   if (stream.type == format::StreamType::Created) return stream_key(reinterpret_cast<uint64_t>(stream.handle), 0);
@@ -78,7 +78,7 @@ ContextState* context_state(CUcontext context) {
   return made;
 }
 
-// At first sight of a stream: asks the driver about it and defines it in the log.
+// At first sight of a stream: queries the driver about it and defines it in the log.
 StreamFacts look_at(const Meant& stream, CUcontext context, uint64_t key) {
   StreamFacts facts;
   facts.key = key;
@@ -136,7 +136,7 @@ StreamState* find_or_define_stream(CUstream stream, NullStream null_stream) {
   if (state == nullptr) [[unlikely]] {
     state = new_stream(what, context != nullptr ? context : current_context(), key, nullptr);
   } else if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]] {
-    // Thread-local storage is reused by the next thread, which has a per-thread default stream of its own.
+    // Thread-local storage is reused by the next thread, which has its own per-thread default stream.
     state = new_stream(what, context, key, state);
   }
   if (t_local.state != nullptr && what.type == format::StreamType::Created) t_local.state->last_stream = state;
@@ -153,7 +153,7 @@ bool query_captured(CUstream stream, NullStream null_stream) {
   const int saved = errno;
   const DriverCall call;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream answers with an error while another stream captures: it cannot itself.
+  // The legacy stream returns an error while another stream captures: it cannot capture itself.
   const CUresult result = g_driver.cuStreamIsCapturing(meant(stream, null_stream).handle, &status);
   errno = saved;
   return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;

@@ -41,9 +41,9 @@ inline void pause() {
 #endif
 }
 
-// Guards additions and removals, which are rare. Nothing inside waits, allocates or calls out, and no signal handler runs inside: the
-// thread that holds it needs a processor and nothing else. One that finds it closed sleeps until then; whoever must wait a second
-// (a debugger stopped the holder) gives up and counts.
+// Guards additions and removals, which are rare. No code inside waits, allocates or calls out, and no signal handler
+// runs inside: the holding thread needs a processor and nothing else. A thread that finds the gate closed sleeps until
+// it opens. If it must wait a second (a debugger stopped the holder), it stops waiting and counts that.
 class Gate {
  public:
   Gate() {
@@ -95,7 +95,7 @@ StreamState* find(const IndexSlot* index, uint64_t key) {
   return nullptr;
 }
 
-// With the gate held.
+// The caller holds the gate.
 bool insert(IndexSlot* index, uint64_t key, uint32_t slot) {
   for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
     IndexSlot& at = index[position(key, probe)];
@@ -114,14 +114,14 @@ void erase(IndexSlot* index, uint64_t key, uint32_t slot) {
     const uint64_t there = at.key.load(std::memory_order_relaxed);
     if (there == kEmpty) return;
     if (there != key || at.slot.load(std::memory_order_relaxed) != slot) continue;
-    // A chain that ends here ends earlier now; else a tombstone keeps it together.
+    // If a chain ends here, it now ends earlier; otherwise a tombstone keeps it together.
     const bool last = index[position(key, probe + 1)].key.load(std::memory_order_relaxed) == kEmpty;
     at.key.store(last ? kEmpty : kRemoved, std::memory_order_release);
     return;
   }
 }
 
-// With the gate held. kMaxStreams: none.
+// The caller holds the gate. kMaxStreams: no slot is free.
 uint32_t free_slot() {
   const uint32_t end = g_streams->high_water.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < end; ++i) {
@@ -130,7 +130,7 @@ uint32_t free_slot() {
   return end;
 }
 
-// A stream ends: its operations may still be on their way through CUPTI's buffers.
+// Called when a stream ends: records of its operations may still be in CUPTI's buffers.
 void end_life(StreamState& state) {
   release_ring(state);
   const uint64_t launched = state.launched.load();
@@ -171,7 +171,7 @@ bool open_stream_table(uint64_t ended) {
   void* const memory =
       mmap(nullptr, sizeof(StreamTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  // Every member's initial value is zero bits: the pages come with use instead of being written here.
+  // Every member's initial value is zero bits: pages are allocated on use and need not be written here.
   g_streams = static_cast<StreamTable*>(memory);
   return true;
 }
@@ -215,7 +215,8 @@ void renew_stream(StreamState& state, const StreamFacts& facts) {
 }
 
 void remove_stream(StreamState& state) {
-  // Also where the gate stays closed and the slot is kept: a new stream of the same handle starts with nothing outstanding.
+  // Also done if the gate stays closed and the slot is kept: a new stream of the same handle starts with nothing
+  // outstanding.
   const uint64_t launched = state.launched.load();
   uint64_t done = state.completed.load(std::memory_order_relaxed);
   while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {}

@@ -1,10 +1,12 @@
-// The live streams of the program and the contexts they belong to: fixed tables, lookups without a lock, slots reused.
+// Which streams of the program exist, and which contexts do they belong to? The files of streams/ use it. The tables
+// are fixed, lookups take no lock, and slots are reused.
 //
 //   index    open addressing, 64-bit key of (handle | context | context and thread) -> slot; written under a short gate
 //   slots    StreamState, dense, so that "all streams of a context" is a short walk
 //
-// A slot's launch numbers never start again: a new stream in an old slot goes on counting where the old one ended, all of
-// it taken as completed. So a late completion mark, event or report of the old stream can only tell what is known already.
+// A slot's launch numbers never restart: a new stream in an old slot continues the count of the old one, all of it
+// taken as completed. So a late completion mark, event or report of the old stream can only repeat what is known
+// already.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -21,7 +23,7 @@ inline constexpr uint32_t kMaxStreams = 4096;
 inline constexpr uint32_t kMaxContexts = 256;
 
 struct MarkRing;     // mark_events.cpp
-struct ThreadState;  // record/recorder.h
+struct ThreadState;  // record/thread.h
 enum class MarkWay : uint8_t { Undecided, Value, Event, Off };
 
 struct ContextState {
@@ -31,12 +33,12 @@ struct ContextState {
   uint32_t gpu_context = 0;
   std::atomic<MarkWay> mark_way{MarkWay::Undecided};
   uint32_t* mark_words = nullptr;  // kMaxStreams words that the GPU writes; never unmapped
-  CUdeviceptr mark_address = 0;    // where the GPU sees them
+  CUdeviceptr mark_address = 0;    // the address of the words for the GPU
 };
 
-// Counts the operations launched on a stream. The thread that first used the stream (mostly the only one) adds with one plain
-// instruction, all others with an atomic one: 6 ns less a launch, because a locked instruction waits for all stores before it. One
-// instruction, so that a signal handler that launches in between loses nothing.
+// Counts the operations launched on a stream. The thread that first used the stream (mostly the only one) adds with one
+// plain instruction, all others with an atomic one. This saves 6 ns a launch, because a locked instruction waits for
+// all stores before it. It is one instruction, so that a signal handler that launches in between loses nothing.
 class LaunchCount {
  public:
   uint64_t load() const { return own_.load(std::memory_order_acquire) + others_.load(std::memory_order_acquire); }
@@ -66,14 +68,14 @@ struct alignas(64) StreamState {
   // The launch path's cache line
   LaunchCount launched;                // operations, ever
   std::atomic<uint64_t> completed{0};  // launch number up to which all is known to have finished
-  std::atomic<uint64_t> reported{0};   // operations CUPTI reported, never above launched
+  std::atomic<uint64_t> reported{0};   // operations that CUPTI reported, never above launched
   std::atomic<uint64_t> last_launch_tick{0};
   std::atomic<const uint32_t*> mark_word{nullptr};  // written by the GPU: low half of a launch number
   std::atomic<uint64_t> marked{0};                  // launch number of the last completion mark
-  std::atomic<uint64_t> mark_tick{0};               // when that was placed
+  std::atomic<uint64_t> mark_tick{0};               // when that mark was placed
   std::atomic<bool> marks_off{false};
   std::atomic<bool> programmatic{false};  // saw a programmatic dependent launch: never a mark here
-  // Set before the slot is shown, constant while it lives
+  // Set before the slot is visible, constant while it is in use
   std::atomic<bool> live{false};
   bool per_thread = false;
   bool left_out = false;  // on a device that PROF_DEVICES leaves out
@@ -81,14 +83,14 @@ struct alignas(64) StreamState {
   format::StreamId id{};
   uint64_t key = 0;
   uint64_t gpu_key = 0;                         // 0: CUPTI's ids are not known
-  std::atomic<CUstream> handle{nullptr};        // as our own driver calls name it
+  std::atomic<CUstream> handle{nullptr};        // the handle for our own driver calls
   std::atomic<ContextState*> context{nullptr};  // read by walks over all slots, also while one is used again
   std::atomic<MarkRing*> mark_ring{nullptr};    // MarkWay::Event
 };
 
 bool open_stream_table(uint64_t ended);
 
-// Keys 0 and 1 mean something in the index; a hash that is one of them is moved away.
+// Keys 0 and 1 have a meaning in the index. A hash with one of these values is changed.
 inline uint64_t stream_key(uint64_t a, uint64_t b) {
   const uint64_t key = Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db);
   return key < 2 ? key + 2 : key;
@@ -97,11 +99,11 @@ inline uint64_t gpu_stream_key(uint32_t gpu_context, uint32_t gpu_stream) {
   return stream_key(gpu_context, gpu_stream);
 }
 
-// Null: not there.
+// Null: not in the table.
 StreamState* find_stream(uint64_t key);
 StreamState* find_gpu_stream(uint64_t gpu_key);
 
-// What a new stream is made from.
+// The values from which a new stream's state is made.
 struct StreamFacts {
   uint64_t key = 0, gpu_key = 0;
   format::StreamId id{};
@@ -110,16 +112,17 @@ struct StreamFacts {
   bool per_thread = false;
   uint32_t thread = 0;
 };
-// Adds it, or returns the one another thread added meanwhile. Null: full, or the gate stayed closed (counted).
+// Adds a stream, or returns the one that another thread added meanwhile. Null: the table is full, or the gate stayed
+// closed (counted).
 StreamState* add_stream(const StreamFacts& facts);
-// The same slot for another stream of the same key (a new thread's per-thread default stream).
+// Reuses the slot for another stream with the same key (a new thread's per-thread default stream).
 void renew_stream(StreamState& state, const StreamFacts& facts);
 void remove_stream(StreamState& state);
 
 template <class Visit> void for_each_stream(Visit&& visit);
 
 ContextState* find_context(CUcontext handle);
-// `made` holds what is known of the context; the handle makes it visible. Null: full, counted.
+// Adds a context; storing its handle makes it visible. Null: the table is full, which is counted.
 ContextState* add_context(CUcontext handle, format::ContextId id, uint32_t device, uint32_t gpu_context);
 
 namespace detail {
@@ -134,7 +137,7 @@ struct StreamTable {
   IndexSlot gpu_index[kIndex];
   StreamState states[kMaxStreams];
   std::atomic<uint32_t> high_water;
-  std::atomic<uint32_t> gate;  // futex word: 0 while nobody adds or removes
+  std::atomic<uint32_t> gate;  // futex word: 0 while no thread adds or removes
   std::atomic<uint64_t>
       unreported_of_destroyed_streams;  // operations of streams that ended before CUPTI had reported them
   ContextState contexts[kMaxContexts];

@@ -40,7 +40,7 @@ void context_synchronized(CUcontext context, uint64_t entered_tick) {
   for_each_stream([&](StreamState& state) {
     if (state.context.load(std::memory_order_relaxed) != meant_context) return;
     const uint64_t launched = state.launched.load();
-    // A stream that another thread went on using meanwhile: which of its launches had finished is not known.
+    // Another thread may have used the stream meanwhile. It is then not known which of its launches had finished.
     if (state.last_launch_tick.load(std::memory_order_relaxed) < entered_tick) raise(state.completed, launched);
   });
 }
@@ -78,7 +78,7 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
   }
   const uint64_t reported = state->reported.fetch_add(operations, std::memory_order_relaxed) + operations;
   const uint64_t launched = state->launched.load();
-  // More than was launched: kernels of the driver's own. They must not vouch for launches to come.
+  // If more was reported than launched, these are kernels of the driver's own. They must not count for later launches.
   if (reported > launched) state->reported.fetch_sub(reported - launched, std::memory_order_relaxed);
 }
 
@@ -86,7 +86,7 @@ namespace {
 
 uint64_t g_noted[kMaxStreams];  // launches, by slot
 struct Abandoned {
-  format::StreamId stream;  // a slot is used again
+  format::StreamId stream;  // a slot may be used again
   uint64_t operations;
 };
 Abandoned g_abandoned[kMaxStreams];
