@@ -1,4 +1,4 @@
-// prof: the table of its verbs. What a verb does is in command/<verb>.cpp.
+// prof: the table of its verbs. Each verb is implemented in command/<verb>.cpp.
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
 
@@ -43,13 +43,13 @@ int run_prof(int argc, char** argv) {
   try {
     std::vector<std::string> words(argv + 1, argv + argc);
     drop_separator(words);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
     std::fputs(wrapped(app.help(), terminal_width()).c_str(), stdout);
     return kComplete;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kComplete : kUnusable;  // prints the version or what was wrong
+    return app.exit(error) == 0 ? kComplete : kUnusable;  // prints the version or the error
   }
   return run();
 }

@@ -1,4 +1,4 @@
-// prof check: what is this file, is it whole, and what was every thread doing when it ended?
+// prof check: what is this file, is it complete, and what was every thread doing when it ended?
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/command/check_trace.h"
 #include "analyzer/command/command.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-std::string printable(std::string_view text) {  // names of programs and threads hold any bytes
+std::string printable(std::string_view text) {  // names of programs and threads may contain any bytes
   std::string out;
   append_quoted(out, text);
   return out.substr(1, out.size() - 2);
@@ -233,7 +233,7 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   json.EndArray();
 }
 
-// One file; a null `json` means text.
+// Checks one file. If `json` is null, the output is text.
 int check_one(const std::string& path, Json* json) {
   const FileHead head = read_head(path);
   const Importer* const importer = find_importer(head);

@@ -56,7 +56,7 @@ Examined examine(const Trace& trace) {
   return examined;
 }
 
-// "1.234567 s from 2026-11-21 20:25:27.123 UTC"; the date only where it can be one.
+// "1.234567 s from 2026-11-21 20:25:27.123 UTC". The date is omitted if it cannot be valid.
 std::string covers(const Trace& trace, const Examined& examined) {
   std::string text = fmt::format("{}.{:06} s", examined.last_ns / 1'000'000'000, examined.last_ns / 1000 % 1'000'000);
   constexpr uint64_t kSecondNs = 1'000'000'000, kYear2000 = 946'684'800 * kSecondNs;

@@ -1,4 +1,5 @@
-// What `prof check` says of a trace that another tool wrote: what it is and holds, what was set aside, what is damaged.
+// What does `prof check` report about a trace of another tool? Its format and contents, what was skipped, and what is
+// damaged.
 #pragma once
 
 #include "analyzer/input/importer.h"
@@ -10,7 +11,7 @@
 
 namespace prof::analyzer {
 
-// Reads the file with its importer. A null `json` means text. Returns the exit status.
+// Reads the file with its importer. If `json` is null, the output is text. Returns the exit status.
 int check_trace(const FileHead& head, const Importer& importer, rapidjson::Writer<rapidjson::StringBuffer>* json);
 
 }  // namespace prof::analyzer

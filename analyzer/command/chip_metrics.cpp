@@ -19,7 +19,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// CUPTI's arguments (cupti_profiler_host.h, cupti_target.h, whose names these are): a struct says its own size.
+// CUPTI's arguments, with the names of cupti_profiler_host.h and cupti_target.h. Each struct contains its own size.
 struct Arguments {
   size_t size;
   void* reserved = nullptr;
@@ -62,7 +62,7 @@ struct GetMetricProperties {
   int type = 0;
 };
 constexpr size_t kPropertiesSize =
-    offsetof(GetMetricProperties, type) + sizeof(int);  // CUPTI's has no padding behind it
+    offsetof(GetMetricProperties, type) + sizeof(int);  // CUPTI's struct ends here, without padding
 constexpr int kRangeProfiler = 0;
 
 struct Kind {
@@ -84,7 +84,7 @@ class Cupti {
   }
   const std::string& file() const { return library_.file(); }
 
-  // False: there is no such function, or it did not succeed.
+  // Returns false if there is no such function, or if it did not succeed.
   template <class Params> bool ask(const char* name, Params& params) const {
     const auto function = library_.function<int(Params*)>(name);
     return function != nullptr && function(&params) == 0;
@@ -117,14 +117,14 @@ std::string chip_of_device(const Cupti& cupti, size_t device) {
   if (!driver.there()) throw std::runtime_error("no CUDA driver here: name the chip (GH100, AD102, …)");
   if (!driver.call("cuInit", 0u)) throw std::runtime_error(driver.error());
   Arguments start{sizeof start};
-  cupti.call("cuptiProfilerInitialize", start);  // CUPTI's functions of devices may be called behind it only
+  cupti.call("cuptiProfilerInitialize", start);  // CUPTI's functions of devices require this call before
   GetChipName params{{sizeof params}, device};
   cupti.call("cuptiDeviceGetChipName", params);
   if (params.chip == nullptr) throw std::runtime_error(fmt::format("{} names no chip of GPU {}", cupti.file(), device));
   return params.chip;
 }
 
-// As CUPTI spells it.
+// The name of the chip in CUPTI's spelling.
 std::string chip_named(const Cupti& cupti, std::string_view wanted) {
   size_t device = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), device);
@@ -140,7 +140,7 @@ std::string chip_named(const Cupti& cupti, std::string_view wanted) {
   return std::string(*found);
 }
 
-// What CUPTI knows of a chip.
+// CUPTI's host API for one chip.
 class Host {
  public:
   Host(const Cupti& cupti, const std::string& chip) : cupti_(cupti) {
@@ -162,7 +162,7 @@ class Host {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // CUPTI of CUDA 12 knows a metric only with a suffix. Empty texts where it knows nothing of it.
+  // CUPTI of CUDA 12 has metrics only with a suffix. Texts are empty if CUPTI has none for the metric.
   GetMetricProperties properties(std::string_view metric, std::string_view suffix) const {
     for (const std::string& name : {std::string(metric), fmt::format("{}{}", metric, suffix)}) {
       GetMetricProperties params{{kPropertiesSize}, host_, name.c_str()};

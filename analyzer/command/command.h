@@ -1,8 +1,8 @@
-// The verbs of the command line: each has one file in this folder with one function that adds it to the parser. main.cpp
-// holds the table of these functions and nothing else.
+// The verbs of the command line. Each verb has one file in this folder, with one function that adds the verb to the
+// parser. main.cpp contains only the table of these functions.
 //
-// A verb's function declares its options and sets a callback that assigns `run`; the work itself happens after parsing,
-// in run(), which returns the exit status below. Errors are thrown as std::runtime_error and end with status 2.
+// A verb's function declares its options and sets a callback that assigns `run`. After parsing, run() executes the verb
+// and returns the exit status below. Errors are thrown as std::runtime_error and end with status 2.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,17 @@ class App;
 
 namespace prof::analyzer {
 
-// Exit status of prof: what a script may rely on.
+// Exit status of prof. Scripts may rely on these values.
 inline constexpr int kComplete = 0;
-inline constexpr int kPartial = 1;   // an answer, but something is damaged, lost or missing; stderr says what
-inline constexpr int kUnusable = 2;  // no answer: bad option, unreadable input, output that could not be written
-inline constexpr int kFailedIf = 3;  // an answer, and a --fail-if was met
+inline constexpr int kPartial = 1;   // a result, but something is damaged, lost or missing: see stderr
+inline constexpr int kUnusable = 2;  // no result: bad option, unreadable input, output that could not be written
+inline constexpr int kFailedIf = 3;  // a result, and a --fail-if was met
 
 using Run = std::function<int()>;
 
 void add_record(CLI::App& app, Run& run);
-// Takes the "--" between the options of `record` or `doctor` and the program out: the parser would give the program to no verb.
+// Removes the "--" between the options of `record` or `doctor` and the program. The parser would not assign the program
+// to any verb.
 void drop_separator(std::vector<std::string>& words);
 void add_doctor(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);

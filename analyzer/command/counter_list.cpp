@@ -25,7 +25,7 @@ constexpr SetMetric kMetrics[] = {
 #undef PROF_COUNTER_METRIC
 };
 
-// By the words of PROF_COUNTERS.
+// The description of a set, by its word in PROF_COUNTERS.
 constexpr std::string_view about(option::CounterSet set) {
   switch (set) {
     case option::CounterSet::Memory: return "traffic of the GPU's memory and of its L2 cache";

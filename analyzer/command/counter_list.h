@@ -1,11 +1,11 @@
-// What the sets of `prof record --counters` are made of. Called by record.
+// Which metrics do the sets of `prof record --counters` contain? Called by record.
 #pragma once
 
 #include <string>
 
 namespace prof::analyzer {
 
-// Each set with its metrics and their units, one a line.
+// Returns each set with its metrics and their units, one per line.
 std::string counter_list();
 
 }  // namespace prof::analyzer

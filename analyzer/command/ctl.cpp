@@ -1,5 +1,6 @@
-// prof ctl: begins or ends a part of the run of a process from outside, and says what it is doing. The words by which the two talk are in
-// preload/format/control_words.h; only the process's own user (and root) can open them.
+// prof ctl: starts or stops a recording of a running process from outside, and reports what the process is doing. prof
+// and the process communicate through the words in preload/format/control_words.h. Only the process's own user (and
+// root) can open them.
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_file.h"
 #include "analyzer/input/log/log_health.h"
@@ -32,10 +33,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of ours that the process has open.
+// A file of the recorder that the process has open.
 struct Channel {
   std::string file;  // /proc/PID/fd/N
-  std::string path;  // of the log; empty: the page of a process that waits for its first part
+  std::string path;  // of the log; empty: the control page of a process that waits for its first recording
 };
 
 bool holds(const std::string& path, const char* text) {
@@ -46,7 +47,7 @@ bool holds(const std::string& path, const char* text) {
   return false;
 }
 
-// The process's own number, where it lives in a container.
+// The pid of the process in its innermost namespace, if it runs in a container.
 uint32_t inner_pid(const std::string& process) {
   std::ifstream file(process + "/status");
   for (std::string line; std::getline(file, line);) {
@@ -55,7 +56,7 @@ uint32_t inner_pid(const std::string& process) {
   return static_cast<uint32_t>(std::stoul(process.substr(process.rfind('/') + 1)));
 }
 
-// Whether the file is a log of that process: a child has its parent's open.
+// Whether the file is a log of that process. A child also has its parent's log open.
 bool is_log_of(const std::string& file, uint32_t pid) {
   struct stat s {};
   format::FileHeader header{};
@@ -65,7 +66,7 @@ bool is_log_of(const std::string& file, uint32_t pid) {
          header.pid == pid;
 }
 
-// The log if there is one, else the page. Throws where the process cannot be looked at.
+// Returns the log if there is one, else the control page. Throws std::runtime_error if the process cannot be examined.
 std::optional<Channel> find_channel(const std::string& process) {
   std::error_code error;
   std::optional<Channel> found;
@@ -103,7 +104,7 @@ Channel channel_of(const std::string& process) {
                   pid));
 }
 
-// The words of a channel, mapped as long as this lives, and what the log around them says.
+// The control words of a channel and the state of its log. They are mapped while the object exists.
 class Words {
  public:
   explicit Words(const Channel& channel) {
@@ -140,7 +141,7 @@ class Words {
   bool is_log_ = false;
 };
 
-// Asks `done` until it is, at most so long.
+// Polls `done` until it returns true, for at most `seconds`. Returns false if the time is over.
 template <class Done> bool wait_for(double seconds, Done&& done) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!done()) {
@@ -214,7 +215,7 @@ int stop(const std::string& process, double wait) {
   Words words(channel);
   if (!words.recording()) {
     must_listen(words, pid);
-    words.take_back();  // a start that no call has seen yet
+    words.take_back();  // a start request that no call has seen yet
     fmt::print("process {} is not being recorded\n", pid);
     return kComplete;
   }
@@ -228,7 +229,7 @@ int stop(const std::string& process, double wait) {
   return kComplete;
 }
 
-// A file of a name that nobody has, for its owner alone: the log holds what the program did.
+// Creates a file with an unused name. Only its owner can access it, because the log contains what the program did.
 int create_new(const std::string& given, uint32_t pid, std::string& path) {
   for (int number = 1; number < 10'000; ++number) {
     path =
@@ -259,7 +260,7 @@ uint64_t monotonic_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// What the ring of a process holds now, as a log of its own. The process is not asked and notices nothing.
+// Writes the current contents of a process's ring as a separate log. The process is not contacted and does not notice.
 int dump_ring(const std::string& process, const std::string& output) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);

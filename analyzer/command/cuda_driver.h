@@ -1,4 +1,5 @@
-// The CUDA driver of this machine for prof itself, by the names that it exports: no CUDA header is needed, and no library is linked.
+// Gives prof itself access to the CUDA driver of this machine, by exported names. No CUDA header is needed, and no
+// library is linked.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,7 +13,7 @@ class CudaDriver {
   CudaDriver() : handle_(dlopen("libcuda.so.1", RTLD_NOW)) {}
   bool there() const { return handle_ != nullptr; }
 
-  // False: the function is missing or did not succeed; error() says which and why.
+  // Returns false if the function is missing or did not succeed. error() names the function and the reason.
   template <class... Args> bool call(const char* name, Args... args) {
     using Function = int (*)(Args...);
     const auto function = reinterpret_cast<Function>(dlsym(handle_, name));

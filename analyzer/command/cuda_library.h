@@ -1,4 +1,5 @@
-// A library of the CUDA toolkit for prof itself, by the names that it exports: no CUDA header is needed, and no library is linked.
+// Gives prof itself access to a library of the CUDA toolkit, by exported names. No CUDA header is needed, and no
+// library is linked.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,8 +14,9 @@ namespace prof::analyzer {
 
 class CudaLibrary {
  public:
-  // `file`: this one; empty: "libNAME.so.MAJOR" where the loader finds it, in $CUDA_HOME or in /usr/local/cuda, the newest
-  // of each folder. It is never closed: libraries of CUDA leave threads behind.
+  // `file`: the file to open. If it is empty, "libNAME.so.MAJOR" is searched: by the loader, in $CUDA_HOME, in
+  // /usr/local/cuda, and of each folder the newest. The library is never closed, because threads of CUDA libraries keep
+  // running.
   CudaLibrary(std::string_view name, const std::string& file) {
     if (!file.empty()) {
       open(file);
@@ -31,9 +33,9 @@ class CudaLibrary {
   }
 
   bool there() const { return handle_ != nullptr; }
-  const std::string& file() const { return file_; }    // the one that was opened, or tried last
+  const std::string& file() const { return file_; }    // the file that was opened or tried last
   const std::string& error() const { return error_; }  // of the loader
-  // Null: the library has no such function.
+  // Returns null if the library has no such function.
   template <class Function> Function* function(const char* name) const {
     return handle_ != nullptr ? reinterpret_cast<Function*>(dlsym(handle_, name)) : nullptr;
   }

@@ -22,13 +22,14 @@ constexpr int kWarmUps = 3, kRounds = 20;
 constexpr size_t kCopyBytes = size_t{1} << 30;
 constexpr size_t kPatternBytes = size_t{1} << 22;
 constexpr int kMaxSide = 8192, kMinSide = 1024;
-// Of the driver and of cuBLAS, whose headers are not needed to build prof.
+// Constants of the driver and of cuBLAS. Their headers are not needed to build prof.
 constexpr int kUnitsAttribute = 16, kMajorAttribute = 75, kMinorAttribute = 76;
 constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kInt8 = 3, kInt32 = 10, kBrain16 = 14;
 constexpr int kCompute32 = 68, kCompute64 = 70, kCompute32Int = 72, kComputeTf32 = 77;
 constexpr int kTransposed = 1, kAsItIs = 0, kDefaultAlgorithm = -1;
 
-// How cublasGemmEx is asked for a product of this type. `sign`, `exponent`: bits of an element between 0.5 and 1, or 0.
+// The arguments of cublasGemmEx for a product of this type. `sign`, `exponent`: the bits of an element between 0.5 and
+// 1, or 0.
 struct GemmForm {
   PeakType peak;
   int element, result, compute;
@@ -44,7 +45,8 @@ constexpr GemmForm kForms[] = {
     {PeakType::Int8, kInt8, kInt32, kCompute32Int, 1, 4, 0, 0xff},
 };
 
-// Numbers of both signs: products of zeros or of equal numbers take less power, and run faster than any program's.
+// Numbers of both signs. Products of zeros or of equal numbers need less power, so they run faster than those of any
+// program.
 std::vector<unsigned char> pattern_of(const GemmForm& form) {
   std::vector<unsigned char> pattern(kPatternBytes);
   std::mt19937_64 random(1);
@@ -66,7 +68,7 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // With the context current that it is to work in. False: error().
+  // The CUDA context to use must be current. If it returns false, error() has the reason.
   bool start() {
     if (!library_.there() || handle_ != nullptr) return handle_ != nullptr;
     const auto create = library_.function<int(void**)>("cublasCreate_v2");
@@ -77,7 +79,8 @@ class Cublas {
     }
     return status == 0;
   }
-  // C = A·B of side n on the default stream; the status of cublasGemmEx. A stands transposed, which all types have a fast product for.
+  // Computes C = A·B of side n on the default stream and returns the status of cublasGemmEx. A is transposed, because
+  // every type has a fast product for that.
   int multiply(const GemmForm& form, int n, DevicePointer a, DevicePointer b, DevicePointer c) const {
     using Gemm = int(void*, int, int, int, int, int, const void*, DevicePointer, int, int, DevicePointer, int, int,
                      const void*, DevicePointer, int, int, int, int);
@@ -108,7 +111,7 @@ class Cublas {
   std::string error_;
 };
 
-// Memory of the GPU that ends with the scope.
+// GPU memory that is freed at the end of the scope.
 class Buffer {
  public:
   Buffer(CudaDriver& driver, size_t bytes) : driver_(driver), bytes_(bytes) {
@@ -136,7 +139,7 @@ class Buffer {
   DevicePointer address_ = 0;
 };
 
-// Seconds of GPU time that `work` takes, the median; 0: it did not work, `error` says why.
+// The median GPU time of `work`, in seconds. Returns 0 if it failed, with the reason in `error`.
 double median_seconds(CudaDriver& driver, const std::function<bool(std::string&)>& work, std::string& error) {
   std::array<void*, 2> events{};
   void* const stream = nullptr;
@@ -247,7 +250,7 @@ class Bench {
     }
   }
 
-  // Tensor cores with double precision: the data centre's GPUs from compute capability 8.0 on.
+  // Tensor cores with double precision: GPUs for data centres from compute capability 8.0 on.
   bool multiplies_fp64() const { return major_ >= 8 && major_ != 12 && minor_ == 0; }
 
   CudaDriver& driver_;

@@ -1,5 +1,5 @@
-// prof devices [INPUT…]: the table of peaks that reports compare with; with inputs, what is known of each of their devices; with
-// --measure, what the GPUs of this machine reach.
+// prof devices [INPUT…]: the table of peaks with which reports compare. With inputs, it prints what is known about
+// each of their devices. With --measure, it prints the rates that the GPUs of this machine reach.
 #include "analyzer/analysis/cost/device_peaks.h"
 
 #include "analyzer/base/sink.h"
@@ -90,7 +90,7 @@ Table list_inputs(const DeviceTable& devices, const Trace& trace, const std::str
   return table;
 }
 
-// A row as DeviceTable::add_rows reads it.
+// A row in the form that DeviceTable::add_rows reads.
 std::string row_text(const DevicePeaks& peaks) {
   std::string text = peaks.name + ':';
   for (size_t type = 0; type < kPeakTypes; ++type) {
@@ -101,7 +101,7 @@ std::string row_text(const DevicePeaks& peaks) {
   return text + fmt::format(" units={}\n", peaks.units);
 }
 
-// Puts the rows into the file, in the place of rows of the same name; a reader sees the old file or the new one.
+// Writes the rows into the file. They replace rows with the same names. Readers see either the old or the new file.
 void store_rows(const std::vector<MeasuredDevice>& devices, const std::string& file) {
   std::string text;
   std::ifstream old(file);

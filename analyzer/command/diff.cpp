@@ -1,5 +1,6 @@
-// prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it real? Each input is a run; they are
-// read one after the other, so that recordings that do not fit into memory together can be compared.
+// prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it significant? Each input
+// is a run. Inputs are read one after the other, so that recordings that do not fit into memory together can be
+// compared.
 #include "analyzer/analysis/diff/run_diff.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/sink.h"
@@ -36,7 +37,7 @@ struct DiffArguments {
   StackOptions stacks;
 };
 
-// "slower:3%": which number may grow by how much.
+// "slower:3%": which number may grow, and by how much.
 struct FailIf {
   std::string what;
   double percent = 0;
@@ -58,7 +59,7 @@ FailIf parse_fail_if(const std::string& word) {
       fmt::format("--fail-if '{}': slower:P%, busy:P% and wall:P% are allowed, P a number of 0 and above", word));
 }
 
-// What a rule found, for stderr; nothing: it is not met.
+// The finding of a rule, for stderr; nothing if the rule is not met.
 std::optional<std::string> met(const FailIf& rule, const RunDiff& diff) {
   if (rule.what == "slower") {
     size_t rows = 0;
@@ -83,10 +84,10 @@ std::optional<std::string> met(const FailIf& rule, const RunDiff& diff) {
 
 struct Side {
   std::vector<RunWork> runs;
-  std::unique_ptr<const StackTree> stacks;  // of the first run, for a page
+  std::unique_ptr<const StackTree> stacks;  // of the first run, for an HTML page
 };
 
-// A run may be a folder: all its logs are of one program, as `prof record --output FOLDER` leaves them.
+// A run may be a folder. All its logs belong to one program, as `prof record --output FOLDER` writes them.
 std::vector<std::string> files_of(const std::string& input) {
   if (!std::filesystem::is_directory(input)) return {input};
   std::vector<std::string> files;

@@ -1,4 +1,4 @@
-// prof doctor: what of a recording will work here, what will not, and why?
+// prof doctor: which parts of a recording will work here, which will not, and why?
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/doctor_finding.h"

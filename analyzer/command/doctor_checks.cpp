@@ -1,4 +1,4 @@
-// See doctor_finding.h. What files, limits and variables tell about a recording before there is one.
+// See doctor_finding.h. What do files, limits and variables show about a recording before it starts?
 #include "analyzer/command/doctor_finding.h"
 #include "analyzer/command/record_program.h"
 #include "analyzer/command/recorder_library.h"
@@ -61,7 +61,7 @@ Finding examine_fork_pages() {
           "let the program use fork() or posix_spawn()"};
 }
 
-// The recorder uses its own copy, then the system's.
+// The recorder uses its own copy first, then the system's.
 Finding examine_unwinder(const std::string& library) {
   const fs::path own = fs::path(library).parent_path() / "prof" / "libunwind.so.8";
   std::error_code error;
@@ -114,7 +114,7 @@ void examine_folder(const std::string& output, std::vector<Finding>& findings) {
     while (folder.string().find('%') != std::string::npos) folder = folder.parent_path();
   }
   std::error_code error;
-  fs::path there = folder;  // prof record makes the rest
+  fs::path there = folder;  // prof record creates the rest
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, error)) {
     findings.push_back({FindingVerdict::No, "output", there.string() + " is not a folder",
@@ -143,7 +143,7 @@ void examine_folder(const std::string& output, std::vector<Finding>& findings) {
   findings.push_back(examine_space(folder, disk));
 }
 
-// Tools that take CUPTI for themselves are set by these.
+// These variables configure tools that use CUPTI themselves.
 Finding examine_other_tools() {
   std::string tools;
   for (const char* const name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_PRELOAD", "LD_AUDIT"}) {

@@ -1,5 +1,5 @@
-// See doctor_finding.h. The truth about driver, CUPTI and permissions is what a recording gets: prof starts itself under libprof.so,
-// fills some memory on the first GPU, and reads the log.
+// See doctor_finding.h. Only a recording shows whether driver, CUPTI and permissions work. prof starts itself under
+// libprof.so, fills some memory on the first GPU, and reads the log.
 #include "analyzer/command/command.h"
 #include "analyzer/command/cuda_driver.h"
 #include "analyzer/command/doctor_finding.h"
@@ -30,9 +30,9 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kFills = 100;
 constexpr size_t kBytes = 4096;
-constexpr auto kPatience = std::chrono::seconds(30);  // a first cuInit of many GPUs takes seconds
+constexpr auto kPatience = std::chrono::seconds(30);  // the first cuInit of a machine with many GPUs takes seconds
 
-// A call of the driver; what fails is said on stdout, where the parent reads it.
+// Calls a driver function. A failure is printed on stdout, which the parent reads.
 template <class... Args> bool said(CudaDriver& driver, const char* name, Args... args) {
   if (driver.call(name, args...)) return true;
   fmt::print("failed {}\n", driver.error());
@@ -42,16 +42,16 @@ template <class... Args> bool said(CudaDriver& driver, const char* name, Args...
 struct Ran {
   std::string output;
   std::string messages;
-  int status = -1;  // as waitpid gives it
+  int status = -1;  // as returned by waitpid
   bool timed_out = false;
 };
 
-// What measures hardware counters, and is tried in a run of its own: of launches, and in samples.
+// A measurement of hardware counters, tried in a run of its own: per launch, or as hardware samples.
 struct Measuring {
-  const char* topic;     // the log's fact that says how it went
-  const char* variable;  // that asks for it
-  const char* usual;     // what is tried where nobody asks
-  const char* none;      // begins a finding that there are none
+  const char* topic;     // the fact of the log that has the result
+  const char* variable;  // that requests it
+  const char* usual;     // the value to try if it was not requested
+  const char* none;      // start of a finding that there are none
   const char* some;
 };
 constexpr Measuring kMeasuring[] = {
@@ -59,7 +59,7 @@ constexpr Measuring kMeasuring[] = {
     {"sampling", "PROF_SAMPLING", "overview", "no samples of hardware counters", "hardware counters can be sampled"},
 };
 
-// prof doctor --self-test-program under the recorder. `measuring`: what it measures with `set`; null: nothing.
+// Runs prof doctor --self-test-program under the recorder. `measuring`: the measurement to try with `set`; null: none.
 Ran run_under(const std::string& library, const std::string& folder, const Measuring* measuring = nullptr,
               const std::string& set = "") {
   int out[2], err[2];
@@ -148,7 +148,7 @@ Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
   return {FindingVerdict::Ok, "GPU times", cupti, ""};
 }
 
-// What the recorder said, in one line.
+// The recorder's messages, in one line.
 std::string messages_of(const Ran& ran) {
   std::string text = ran.messages.substr(0, 300);
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -156,7 +156,7 @@ std::string messages_of(const Ran& ran) {
   return text.empty() ? "" : ": " + text;
 }
 
-// Of a run that asked for them. Nobody who does not ask for them misses them.
+// The finding of a run with this measurement. A user who did not request hardware counters does not miss them.
 Finding judge_measuring(const Measuring& measuring, const Ran& ran, const std::string& folder, const std::string& set,
                         bool asked) {
   if (ran.timed_out || ran.status != 0)
@@ -214,7 +214,7 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
   return findings;
 }
 
-// Gone with it.
+// The folder is deleted with this object.
 class TestFolder {
  public:
   TestFolder() : path_((fs::temp_directory_path() / "prof-doctor-XXXXXX").string()) {

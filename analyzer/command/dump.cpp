@@ -1,4 +1,5 @@
-// prof dump: a log as text, line by line. For people who look for one record, and for tests, which turn text into logs.
+// prof dump: prints a log as text, line by line. For readers who look for one record, and for tests, which convert text
+// into logs.
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_text.h"
 
@@ -13,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A line on the terminal, from the third second on.
+// Prints a line on the terminal, from the third second on.
 class TerminalProgress {
  public:
   void operator()(double part) {

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kNarrowest = 40;
 constexpr size_t kWithoutTerminal = 100;
 
-// Where the description of a line begins, but at most in its middle.
+// The column where the description of a line starts, at most the middle of the line.
 size_t description_begin(std::string_view line, size_t width) {
   const size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return 0;
@@ -28,7 +28,7 @@ size_t description_begin(std::string_view line, size_t width) {
 
 void wrap_line(std::string_view line, size_t width, std::string& into) {
   const size_t indent = description_begin(line, width);
-  size_t before = 0;      // spaces in front of the rest of the line
+  size_t before = 0;      // spaces before the rest of the line
   size_t least = indent;  // a break before this place would leave an empty description
   while (before + line.size() > width) {
     size_t end = line.rfind(' ', width - before);

@@ -1,4 +1,4 @@
-// Help texts on a terminal: how wide it is, and a text wrapped to it.
+// Help texts on a terminal: its width, and text wrapped to it.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace prof::analyzer {
 
-// Columns of the terminal on stdout: COLUMNS if it is set, else what the terminal says, else 100.
+// Columns of the terminal on stdout: COLUMNS if it is set, else the size that the terminal reports, else 100.
 size_t terminal_width();
 
-// Lines longer than `width` are broken at spaces. The rest of a line continues below the text after its last gap of two
-// or more spaces, which is where a description begins: "  --wall MS      wall time …". A word longer than a line stays whole.
+// Breaks lines longer than `width` at spaces. The rest of a line continues below its description, which starts after
+// the last gap of two or more spaces: " --wall MS wall time …". A word longer than a line is not broken.
 std::string wrapped(std::string_view text, size_t width);
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// What trace, summary and report share: reading the inputs into a model with progress on a terminal, and saying on stderr
-// what is damaged or missing.
+// Shared by trace, summary and report: reads the inputs into a model with progress on a terminal, and prints damage and
+// losses on stderr.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -10,13 +10,13 @@
 
 namespace prof::analyzer {
 
-// Throws InputError where a file is no log at all.
+// Throws InputError if a file cannot be used at all.
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths);
 
-// Prints every damaged place; kComplete, or kPartial if there is any.
+// Prints every damaged place. Returns kComplete, or kPartial if there is any.
 int tell_damage(const Trace& trace);
 
-// A pipe whose reader has gone then fails a write with an error instead of ending the process without a word.
+// After this call, a write to a pipe without a reader fails with an error. Otherwise it would end the process silently.
 void ignore_broken_pipes();
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// prof record: runs a program with libprof.so preloaded, ends as the program ended, and names the logs that were made.
-// Its flags are the recorder's options: preload/format/options.def.
+// prof record: runs a program with libprof.so preloaded, ends with the program's exit status or signal, and prints the
+// names of the logs. Its flags are the recorder's options: preload/format/options.def.
 #include "analyzer/command/chip_metrics.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/counter_list.h"
@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// PROF_OUTPUT with an absolute folder: the program may change its own.
+// PROF_OUTPUT with an absolute folder, because the program may change its working folder.
 std::string absolute_output(const std::string& output) { return fs::absolute(output).lexically_normal(); }
 
 struct MadeLog {
@@ -37,7 +37,7 @@ struct MadeLog {
   uint64_t bytes = 0;
 };
 
-// Logs below the output's folder that were begun after `since_realtime_ns`.
+// Logs below the output's folder that were started after `since_realtime_ns`.
 std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtime_ns) {
   fs::path folder = output;
   bool deep = false;
@@ -130,7 +130,7 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   variables.emplace_back("PROF_OUTPUT", output);
   std::error_code error;
   if (!is_name_pattern(output))
-    fs::create_directories(output, error);  // where that fails the recorder says so and the program runs
+    fs::create_directories(output, error);  // if this fails, the recorder reports it and the program runs
 
   const ProgramFacts program = look_at_program(command[0]);
   const char* const others = std::getenv("LD_PRELOAD");
@@ -161,7 +161,7 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   return end.status;
 }
 
-// Whether the word is a flag, such as --libs, that stands without its 0 or 1.
+// Whether the word is a flag, such as --libs, without its value 0 or 1.
 bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
   const auto is_it = [&](const RecorderOption& option) {
     return option.is_flag && words[at] == std::string("--") + option.flag;
@@ -170,7 +170,7 @@ bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
   return at + 1 == words.size() || words[at + 1].starts_with('-');
 }
 
-// "list" or "list:CHIP" of --counters, which record nothing: the chip, "" for the sets.
+// If --counters is "list" or "list:CHIP", nothing is recorded. Returns the chip, or "" for the sets.
 std::optional<std::string> wanted_list(const std::vector<std::pair<std::string, std::string>>& variables) {
   for (const auto& [variable, value] : variables) {
     if (variable != "PROF_COUNTERS") continue;
@@ -191,7 +191,7 @@ void drop_separator(std::vector<std::string>& words) {
     }
     if (is_bare_flag(words, i)) words[i] += "=1";
     const bool takes_none = words[i] == "-h" || words[i] == "--help" || words[i] == "--no-self-test";
-    if (!takes_none && words[i].find('=') == std::string::npos) ++i;  // every other option takes a value
+    if (!takes_none && words[i].find('=') == std::string::npos) ++i;  // every other option has a value
   }
 }
 
@@ -202,7 +202,7 @@ void add_record(CLI::App& app, Run& run) {
   for (size_t i = 0; i < recorder_options().size(); ++i) {
     const RecorderOption& option = recorder_options()[i];
     const std::string_view short_flag =
-        option.flag == std::string_view("output") ? "-o," : "";  // as in the other verbs
+        option.flag == std::string_view("output") ? "-o," : "";  // as for the other verbs
     verb->add_option(fmt::format("{}--{}", short_flag, option.flag), (*values)[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
         ->type_name(option.values)

@@ -19,9 +19,9 @@ namespace prof::analyzer {
 namespace {
 
 std::atomic<pid_t> g_child{0};
-static_assert(std::atomic<pid_t>::is_always_lock_free);  // read in a signal handler
+static_assert(std::atomic<pid_t>::is_always_lock_free);  // a signal handler reads it
 
-// SI_KERNEL: the terminal sent it, and to every process of the group.
+// SI_KERNEL: the terminal sent the signal, to every process of the group.
 void pass_on(int signal, siginfo_t* info, void*) {
   const int error = errno;
   const pid_t child = g_child.load(std::memory_order_relaxed);
@@ -51,7 +51,7 @@ struct Handlers {
   }
 
  private:
-  // What is ignored (nohup) stays ignored, for the program too.
+  // An ignored signal (nohup) stays ignored, for the program too.
   static void set(int signal, const struct sigaction& action, struct sigaction& old) {
     sigaction(signal, nullptr, &old);
     if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
@@ -79,7 +79,7 @@ ChildEnd run_child(const std::vector<std::string>& argv,
   if (pipe2(report, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
 
-  // Blocked until the child's pid is known: a signal in between would reach nobody.
+  // Signals are blocked until the child's pid is known, because a signal before that would be lost.
   sigset_t blocked, before;
   sigemptyset(&blocked);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
@@ -116,7 +116,7 @@ ChildEnd run_child(const std::vector<std::string>& argv,
 }
 
 void die_by(int signal) {
-  const rlimit no_core{0, 0};  // the program has left one, if it may; ours would replace it
+  const rlimit no_core{0, 0};  // the program may have written a core file, which ours would replace
   setrlimit(RLIMIT_CORE, &no_core);
   struct sigaction action {};
   action.sa_handler = SIG_DFL;

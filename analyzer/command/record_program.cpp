@@ -1,4 +1,4 @@
-// See record_program.h. Reads the ELF file with every offset checked: it may be anything.
+// See record_program.h. Reads the ELF file and checks every offset, because its contents can be anything.
 #include "analyzer/command/record_program.h"
 
 #include <elf.h>
@@ -52,7 +52,7 @@ class Elf {
   std::ifstream file_;
 };
 
-// The name of the libasan among the libraries the file needs.
+// The name of the libasan among the libraries that the file needs.
 std::string needed_asan(Elf& elf, const std::vector<Elf64_Phdr>& segments) {
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
@@ -64,7 +64,7 @@ std::string needed_asan(Elf& elf, const std::vector<Elf64_Phdr>& segments) {
       if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
       if (entry.d_tag == DT_NEEDED) needed.push_back(entry.d_un.d_val);
     }
-    for (const Elf64_Phdr& load : segments) {  // DT_STRTAB is an address: find its place in the file
+    for (const Elf64_Phdr& load : segments) {  // DT_STRTAB is an address: find its offset in the file
       if (load.p_type != PT_LOAD || strings < load.p_vaddr || strings - load.p_vaddr >= load.p_filesz) continue;
       for (const uint64_t name : needed) {
         std::string soname = elf.text(load.p_offset + (strings - load.p_vaddr) + name);

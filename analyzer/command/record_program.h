@@ -1,5 +1,5 @@
-// What prof record must know of a program before it runs it: can a preloaded library work in it, and must another one
-// come first?
+// What must prof record know about a program before it runs it? Whether a preloaded library works in it, and whether
+// another library must precede it.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace prof::analyzer {
 
 struct ProgramFacts {
-  std::string path;          // empty: not found in PATH
-  bool elf = false;          // else a script or something we know nothing about
-  bool dynamic = false;      // has a loader that obeys LD_PRELOAD
+  std::string path;          // empty if not found in PATH
+  bool elf = false;          // false: a script or an unknown format
+  bool dynamic = false;      // has a loader that supports LD_PRELOAD
   bool other_class = false;  // 32 bits
   bool setuid = false;       // the loader ignores LD_PRELOAD
-  std::string asan;          // soname of gcc's libasan it needs, which must be the first library; empty: none
+  std::string asan;          // soname of its gcc libasan, which must be the first library; empty: none
 };
 
 ProgramFacts look_at_program(std::string_view command);

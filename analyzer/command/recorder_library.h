@@ -1,4 +1,4 @@
-// The recorder as prof sees it: where libprof.so is, which options it takes and what they may say.
+// Where is libprof.so, which options does it take, and which values do they accept?
 #pragma once
 
 #include <span>
@@ -12,20 +12,20 @@ struct RecorderOption {
   const char* flag;
   const char* values;  // such as "on|off" or "BYTES"
   const char* help;
-  bool is_flag;  // 0|1; may stand without a value
+  bool is_flag;  // 0|1; may be given without a value
   bool (*is_valid)(const std::string& text, const char* values);
 };
 
-// The rows of preload/format/options.def, in their order.
+// The rows of preload/format/options.def, in order.
 std::span<const RecorderOption> recorder_options();
 
-// Empty: the recorder accepts the value.
+// Returns why the recorder refuses the value; empty if it accepts the value.
 std::string wrong_value(const RecorderOption& option, const std::string& text);
 
-// Path of libprof.so: PROF_LIBRARY, or beside prof. Throws if there is none.
+// Path of libprof.so: PROF_LIBRARY, or in the folder of prof. Throws std::runtime_error if there is none.
 std::string find_recorder();
 
-// PROF_OUTPUT names files, not a folder.
+// Whether PROF_OUTPUT is a pattern for file names instead of a folder.
 bool is_name_pattern(const std::string& output);
 
 }  // namespace prof::analyzer

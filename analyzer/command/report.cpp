@@ -1,4 +1,4 @@
-// prof report NAME… LOG…: tables, one for each name. The names are in reports.def.
+// prof report NAME… LOG…: prints tables, one for each name. The names are in reports.def.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
@@ -50,7 +50,7 @@ const Report* find_report(const std::string& name) {
 
 void print(std::FILE* to, const std::string& text) { std::fputs(wrapped(text, terminal_width()).c_str(), to); }
 
-// `prof report --help`, and the help of each named report.
+// Prints `prof report --help`, or the help of each named report.
 int print_help(const std::vector<const Report*>& reports, const CLI::App& verb) {
   if (reports.empty()) print(stdout, verb.help());
   for (const Report* const report : reports) {
@@ -60,7 +60,8 @@ int print_help(const std::vector<const Report*>& reports, const CLI::App& verb) 
   return kComplete;
 }
 
-// Several reports to one csv or json file: NAME_report.csv each, beside that file.
+// The output file of a report. If several reports write csv or json, it is NAME_report.csv in the folder of the given
+// file.
 std::string output_for(const ReportArguments& options, std::string_view report, size_t reports) {
   if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-")
     return options.table.output;
@@ -69,7 +70,7 @@ std::string output_for(const ReportArguments& options, std::string_view report, 
   return fmt::format("{}{}_report.{}", folder, report, options.table.format == TableFormat::Csv ? "csv" : "json");
 }
 
-// Stacks in the form of another tool; what a table would have as notes goes to stderr.
+// Writes stacks in the format of another tool. The notes of a table are printed on stderr.
 void write_stacks_of(const ReportArguments& options, const Report& report, const AnalysisInput& input,
                      StackFormat format) {
   std::vector<std::string> notes;
@@ -78,7 +79,7 @@ void write_stacks_of(const ReportArguments& options, const Report& report, const
   } else {
     const std::unique_ptr<Trace> trace = read_inputs(options.before);
     const Views views(*trace, {}, options.stacks);
-    Selection selection = options.selection;  // rows and processes are those of this input
+    Selection selection = options.selection;  // rows and processes must be those of this input
     selection.find_processes(*trace);
     selection.find_places(*trace);
     selection.find_ranges(*trace, views, options.report.captured);

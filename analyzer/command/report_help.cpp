@@ -30,7 +30,7 @@ std::string option_lines(const Report& report, const CLI::App& verb) {
   return lines.empty() ? "  none of its own\n" : lines;
 }
 
-// "start_ns", and in quotes the title of a text table.
+// "start_ns", and the title of a text table in quotes.
 std::string column_lines(const Report& report) {
   std::string lines;
   for (const ColumnId id : report.columns) {

@@ -1,4 +1,4 @@
-// What `prof report` says about its reports: the list by area, and the help of one report.
+// What does `prof report` print about its reports? The list by area, and the help of one report.
 #pragma once
 
 #include "analyzer/reports/reports.h"
@@ -15,7 +15,8 @@ namespace prof::analyzer {
 // One line for each report, below the title of its area.
 std::string report_list();
 
-// Question, options, columns and an example. `verb` is the parser of `prof report`: it describes the options.
+// Question, options, columns and an example. `verb` is the parser of `prof report`, which has the options'
+// descriptions.
 std::string report_help(const Report& report, const CLI::App& verb);
 
 }  // namespace prof::analyzer

@@ -1,4 +1,4 @@
-// The flags behind analysis/analysis_options.h. Used by `prof report`.
+// The flags that set analysis/analysis_options.h. Used by `prof report`.
 #pragma once
 
 #include "analyzer/analysis/analysis_options.h"
@@ -16,7 +16,7 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
                                                                {"hta", Definitions::Hta},
                                                                {"tracelens", Definitions::TraceLens},
                                                                {"nsys", Definitions::Nsys}};
-  verb.add_option_function<std::string>(  // a transformed value would not be the word that was given
+  verb.add_option_function<std::string>(  // a transformed value would differ from the given word
           "--definitions", [&options](const std::string& word) { options.definitions = kDefinitions.at(word); },
           "whose definitions: ours, reference, hta, tracelens or nsys")
       ->check(CLI::IsMember(kDefinitions))

@@ -15,7 +15,7 @@ bool is_about_stacks(std::string_view report) {
   return report == "stacks" || report == "flame" || report == "hot-stacks";
 }
 
-// Operators of torch.profiler as a tree; its unit is export_stacks()'s whole microseconds.
+// Operators of torch.profiler as a tree. The unit is that of export_stacks(): whole microseconds.
 CallTree tree_of(const std::vector<ExportedStack>& stacks, std::string_view metric) {
   CallTree tree;
   tree.metric = metric;
@@ -30,7 +30,7 @@ CallTree tree_of(const std::vector<ExportedStack>& stacks, std::string_view metr
   return tree;
 }
 
-// export_stacks() writes one line an operator, equal ones too.
+// export_stacks() writes one line per operator, even if lines are equal.
 void write_exported(const std::vector<ExportedStack>& stacks, Sink& sink) {
   for (const ExportedStack& each : stacks) {
     std::string line;

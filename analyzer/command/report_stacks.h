@@ -1,4 +1,4 @@
-// prof report stacks|hot-stacks|flame in the forms of other tools, of one input or of two that are compared.
+// prof report stacks|hot-stacks|flame in the formats of other tools, for one input or for two that are compared.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -13,11 +13,11 @@ namespace prof::analyzer {
 
 std::vector<std::string> stack_format_names();  // words for --format
 
-// The form asked for: by --format, or for the report flame by the end of the file's name; nothing: a table. Throws
-// std::runtime_error where a report has no such form.
+// The format requested by --format or, for the report flame, by the end of the file's name. Returns nothing for a
+// table. Throws std::runtime_error if the report does not have the format.
 std::optional<StackFormat> stack_format(std::string_view report, const std::string& word, const std::string& output);
 
-// `before`: what to compare with; may be null. Returns what the reader should know beside the answer.
+// `before`: the input to compare with; may be null. Returns notes for the reader.
 std::vector<std::string> write_stack_report(const AnalysisInput& input, const AnalysisInput* before, StackFormat format,
                                             const std::string& output);
 

@@ -1,4 +1,4 @@
-// The options of every verb that shows call stacks: where symbols are looked for, and what of a stack is shown.
+// The options of every verb that shows call stacks: where symbols are searched, and which frames of a stack are shown.
 #pragma once
 
 #include "analyzer/analysis/stacks/call_stacks.h"

@@ -1,5 +1,5 @@
-// prof symbolize LOG…: which native frames of a log's stacks have names here, module by module; with --embed the names become part
-// of the log.
+// prof symbolize LOG…: which native frames of a log's stacks can be named here, per module? With --embed, the names
+// are added to the log.
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"

@@ -1,4 +1,4 @@
-// The options every verb with a table has: --format, -o, --unit, --names.
+// The options of every verb with a table: --format, -o, --unit, --names.
 #pragma once
 
 #include "analyzer/model/names.h"
@@ -17,9 +17,9 @@ struct TableOptions {
   TableFormat format = TableFormat::Text;
   TimeUnit unit = TimeUnit::Auto;
   std::string output = "-";
-  std::string other_format;  // a word of `others`: no table
+  std::string other_format;  // a word of `others`, if the output is not a table
 
-  // `others`: more words for --format.
+  // `others`: additional words for --format.
   void add_to(CLI::App& verb, const std::vector<std::string>& others = {}) {
     static const std::map<std::string, TableFormat> kFormats{
         {"text", TableFormat::Text}, {"csv", TableFormat::Csv}, {"json", TableFormat::Json}};

@@ -1,4 +1,4 @@
-// prof trace INPUT…: a Chrome trace of everything recorded, with what the analyses know beside each event.
+// prof trace INPUT…: writes a Chrome trace of everything recorded, with what the analyses know about each event.
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
@@ -33,7 +33,8 @@ void tell_markers(const FxMarkers& fx) {
                static_cast<unsigned long long>(fx.files_unknown()), static_cast<unsigned long long>(fx.not_numbers()));
 }
 
-// The exit status: that of the model, or kPartial if the second reading found damage that the first did not.
+// Returns the exit status: that of the model, or kPartial if the second reading found damage that the first did not
+// find.
 int tell_copied(const ChromeCopyCounts& copied, int status) {
   if (copied.unmatched != 0) {
     std::fprintf(stderr, "prof: %llu events were copied without additions: they are not in the model\n",
