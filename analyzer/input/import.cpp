@@ -17,7 +17,7 @@ template <class T, class Less> void sort_rows(Column<T>& rows, uint32_t first, L
   if (!std::is_sorted(rows.begin() + first, rows.end(), less)) std::sort(rows.begin() + first, rows.end(), less);
 }
 
-// Earliest moment of all new rows; INT64_MAX if there is none.
+// The earliest time of all new rows; INT64_MAX if there is none.
 int64_t first_moment(const Trace& trace, const ImportMark& mark) {
   int64_t first = std::numeric_limits<int64_t>::max();
   for (uint32_t i = mark.host; i < trace.host.size(); ++i) first = std::min(first, trace.host[i].begin_ns);
@@ -29,7 +29,7 @@ int64_t first_moment(const Trace& trace, const ImportMark& mark) {
   return first;
 }
 
-// Times of no meaning (beyond 146 years) stay where the difference of any two still fits.
+// Limits meaningless times (beyond 146 years), so that the difference of any two times does not overflow.
 int64_t shifted(int64_t time_ns, int64_t by_ns) {
   constexpr int64_t kFarthest = (int64_t{1} << 62) - 1;
   int64_t sum = 0;
@@ -37,7 +37,7 @@ int64_t shifted(int64_t time_ns, int64_t by_ns) {
   return std::clamp(sum, -kFarthest, kFarthest);
 }
 
-// Moves all rows from the mark on.
+// Moves the times of all rows from the mark on.
 void shift_rows(Trace& trace, const ImportMark& mark, int64_t by_ns) {
   const auto move = [by_ns](int64_t& time_ns) { time_ns = shifted(time_ns, by_ns); };
   for (uint32_t i = mark.host; i < trace.host.size(); ++i) {
@@ -67,7 +67,7 @@ void shift_rows(Trace& trace, const ImportMark& mark, int64_t by_ns) {
   }
 }
 
-// One time line for all inputs: the zero is the first event of all.
+// Puts all inputs on one time line. Its zero is the earliest event of all inputs.
 int64_t set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   const int64_t first = first_moment(trace, mark);
   if (first == std::numeric_limits<int64_t>::max()) return 0;
@@ -92,7 +92,7 @@ int64_t set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns)
   return shifted(by_ns, -earliest);
 }
 
-// Cuts [first, end) into one stretch per thread or stream; rows are grouped.
+// Splits [first, last) into one interval of rows per thread or stream. Rows must be grouped by owner.
 template <class T, class Owner, class Take>
 void cut(const Column<T>& rows, uint32_t first, uint32_t last, Owner owner, Take take) {
   while (first < last) {
@@ -136,7 +136,7 @@ void place_ranges(Trace& trace, const ImportMark& mark) {
     if (nested_a && a.thread != b.thread) return index(a.thread) < index(b.thread);
     if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
     if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
-    // Python's frame encloses the operator it calls in the same nanosecond.
+    // A Python frame encloses the operator that it calls in the same nanosecond.
     const bool python_a = a.kind == RangeKind::Python, python_b = b.kind == RangeKind::Python;
     return python_a != python_b ? python_a : index(a.path) < index(b.path);
   });
@@ -173,7 +173,8 @@ void place_marks(Trace& trace, const ImportMark& mark) {
       });
 }
 
-// (process, correlation) -> rows of Trace::host, outermost call of each nest first, then by begin: sorted once, searched.
+// (process, correlation) -> rows of Trace::host, the outermost call of each nest first, then in order of start. The
+// entries are sorted once and then searched.
 class CallIndex {
  public:
   CallIndex(const Trace& trace, const ImportMark& mark) : trace_(trace) {
@@ -188,8 +189,8 @@ class CallIndex {
     std::sort(entries_.begin(), entries_.end(), less);
   }
 
-  // The call with that id: the only one, else the latest that began at or before the moment (the first if none did), and
-  // of calls inside each other the outermost.
+  // The call with that id. Of several calls, the latest that started at or before `time_ns`, or the first if none did.
+  // Of nested calls, the outermost.
   uint32_t find(ProcessId process, uint32_t correlation, int64_t time_ns) const {
     if (correlation == 0) return kNone;
     const uint64_t wanted = uint64_t{index(process)} << 32 | correlation;
@@ -221,7 +222,7 @@ class CallIndex {
 
 void join(Trace& trace, const ImportMark& mark) {
   const CallIndex calls(trace, mark);
-  // A stream of the GPU is a stream of the host: their launches say nothing else.
+  // Each GPU stream gets one host stream, because launches of these inputs contain nothing more about streams.
   const uint32_t first_host_stream = length(trace.host_streams);
   for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) {
     const Stream& stream = trace.streams[s];
@@ -247,7 +248,7 @@ void join(Trace& trace, const ImportMark& mark) {
     HostEvent& launch = trace.host[operation.launch];
     if (operation.start_ns < launch.begin_ns) ++coverage.operations_before_launch;
     if (launch.has(kHostHasGpu)) continue;
-    // What has GPU work is a launch, whatever its name.
+    // A call with GPU operations is a launch, whatever its name.
     HostKind kind = launch.kind();
     if (!launch.is_launch()) {
       kind = operation.graph_node != 0 ? HostKind::GraphLaunch
@@ -257,7 +258,7 @@ void join(Trace& trace, const ImportMark& mark) {
     }
     launch.word = HostEvent::pack(launch.api(), kind, launch.flags() | kHostHasGpu, launch.result());
     launch.stream = HostStreamId{first_host_stream + operation.stream_index - mark.streams};
-    // A graph's subject is a row of Trace::graphs, which only logs have.
+    // The subject of a graph launch is a row of Trace::graphs, which only logs have.
     if (launch.subject == 0 && kind != HostKind::GraphLaunch)
       launch.subject = kind == HostKind::KernelLaunch ? operation.detail : operation.bytes;
   }

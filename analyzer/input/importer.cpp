@@ -9,7 +9,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Formats that prof recognises and does not read.
+// Formats that prof recognises but does not read.
 struct OtherFormat {
   bool (*sniff)(std::string_view bytes);
   std::string_view plain, compressed;
@@ -49,7 +49,7 @@ std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const I
   for (const std::string& path : paths) {
     FileHead head = read_head(path);
     const Importer* importer = find_importer(head);
-    // What no row recognises is opened as a log: that error says what was found.
+    // A file that no row recognises is opened as a log. The error of the log reader describes what was found.
     if (importer == nullptr) importer = &importer_of(InputFormat::prof_log);
     if (importer->import_together != nullptr) {
       together[static_cast<size_t>(importer - kImporters.data())].push_back(path);

@@ -1,7 +1,7 @@
-// Which file formats are there, what format is this file, and the model of a list of files. The formats are the rows of
-// importers.def: our own logs and the traces of other tools. An importer of another tool's format appends what a file
-// holds as unsorted rows and calls finish_import() (input/import.h), which sorts, nests ranges, joins host and GPU and
-// counts.
+// Which file formats exist, what format does this file have, and what is the model of a list of files? The formats are
+// the rows of importers.def: our own logs and the traces of other tools. An importer of another tool's format appends
+// the contents of a file as unsorted rows. Then it calls finish_import() (input/import.h), which sorts rows, nests
+// ranges, links host and GPU, and counts.
 #pragma once
 
 #include "analyzer/base/file_head.h"
@@ -20,17 +20,17 @@ namespace prof::analyzer {
 
 struct ImportOptions {
   unsigned workers = 0;                  // 0: all cores
-  std::function<void(double)> progress;  // share of the file read; may be empty
+  std::function<void(double)> progress;  // fraction of the file that was read; may be empty
 };
 
-// One file format. `sniff` reads the head only. `import` appends the file to the model; it throws InputError if nothing
-// of the file can be used, and counts what it skipped in Process::damage (with the place) and Process::facts.
+// One file format. `sniff` reads only the head. `import` appends the file to the model. It throws InputError if nothing
+// in the file can be used. It counts what it skipped in Process::damage (with the place) and Process::facts.
 struct Importer {
-  std::string_view name;         // "kineto-json"; Process::format of what it read
+  std::string_view name;         // "kineto-json"; Process::format of files that it read
   std::string_view description;  // "a torch.profiler (Kineto) or Chrome trace"
   bool (*sniff)(const FileHead& head) = nullptr;
   void (*import)(const FileHead& head, Trace& trace, const ImportOptions& options) = nullptr;
-  // All files of the format into an empty model, before any other file; null: they are imported one by one.
+  // Reads all files of the format into an empty model, before any other file. Null: files are imported one by one.
   void (*import_together)(const std::vector<std::string>& paths, Trace& trace, const ImportOptions& options) = nullptr;
 };
 
@@ -57,13 +57,13 @@ inline constexpr auto kImporters = std::to_array<Importer>({
 
 constexpr const Importer& importer_of(InputFormat format) { return kImporters[static_cast<size_t>(format)]; }
 
-// The format of a file by its contents, never by its name; null: none of the list.
+// The format of a file, by its contents and never by its name. Null: none of the list.
 const Importer* find_importer(const FileHead& head);
 
-// What a file is that no importer reads: "a program or library (ELF), gzip"; empty: not known.
+// The type of a file that no importer reads: "a program or library (ELF), gzip". Empty if it is unknown.
 std::string describe_other_file(const FileHead& head);
 
-// The model of all files, in one time line. Throws InputError for the first file that cannot be used at all.
+// The model of all files, on one time line. Throws InputError for the first file that cannot be used at all.
 std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const ImportOptions& options = {});
 
 }  // namespace prof::analyzer

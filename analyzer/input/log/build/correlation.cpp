@@ -1,10 +1,13 @@
-// In the builder: which launch made which GPU operation, by containment and correlation id, never by order.
+// Which launch created which GPU operation? The builder decides it by containment and correlation id, never by order.
 //
-//   DriverCalls   (tid, GPU-clock start, correlation)  --inside [begin, end] of a launch of a thread with that tid-->  launch
-//   RuntimeCalls  (tid, start, end, correlation)       --around exactly one launch of a thread with that tid-->         launch
-//   GPU operation (correlation)  --the table of its process-->  launch, or the reason why there is none
+//   DriverCalls   (tid, GPU-clock start, correlation)
+//     --inside [begin, end] of a launch of a thread with that tid-->  launch
+//   RuntimeCalls  (tid, start, end, correlation)
+//     --around exactly one launch of a thread with that tid-->        launch
+//   GPU operation (correlation)
+//     --the table of its process-->                                   launch, or the reason why there is none
 //
-// The first two are call_join.cpp's.
+// The first two steps are in call_join.cpp.
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/call_join.h"
 #include "analyzer/input/log/build/stages.h"
@@ -18,8 +21,9 @@ namespace prof::analyzer {
 
 namespace {
 
-// Of rings: every smaller correlation id was given before the horizon, so its call may have been overwritten. Ids grow with the time at which
-// the driver was entered; a launch that was under way at the horizon has an older id than many that had returned by then.
+// For rings: the first correlation id after the horizon, by process. Every smaller id was assigned before the horizon,
+// so its call may have been overwritten. Ids grow with the time at which the driver was entered. A launch that was
+// running at the horizon has a smaller id than many launches that had returned by then.
 std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
   std::vector<uint32_t> first(trace.processes.size(), 0);
   for (uint32_t p = 0; p < first.size(); ++p) {
@@ -37,8 +41,9 @@ std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
   return first;
 }
 
-// Of recordings that ended early: since when calls may have been on their way to the log. Those of a system thread arrive in order, so that
-// is the first launch of any thread behind the last one of which CUPTI's call is there.
+// For recordings that ended early: the time since which CUPTI's calls may not have reached the log. The calls of a
+// system thread arrive in order. So it is the first launch of any thread after the last one whose CUPTI call is in the
+// log.
 void find_calls_under_way(Trace& trace) {
   for (const Thread& thread : trace.threads) {
     Process& process = trace.processes[index(thread.process)];

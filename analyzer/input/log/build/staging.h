@@ -195,8 +195,8 @@ std::string damage_text(const LogFile& log, const Damage& damage);
 // Sets what the log has about its process as a whole.
 void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process);
 
-// Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions with two ids and equal
-// contents become one row.
+// Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions with two ids and
+// equal contents become one row.
 void import_definitions(LogInput& input, Trace& trace);
 
 // Imports the stacks of a log: `ids` maps the log's StackIds.

@@ -27,8 +27,9 @@ class CounterSemantics {
 };
 
 // A sampled number in the counter's unit: times numerator / denominator. A number that is to be normalised, and is an
-// integer of b bits, first becomes c / (2^b − 1), or for a signed type max(c / (2^(b−1) − 1), −1). NVTX defines the
-// ranges, [0, 1] and [−1, 1]; the formulas are those of normalised fixed-point numbers in OpenGL 4.6 (section 2.3.5).
+// integer of b bits, first becomes c / (2^b − 1), or for a signed type max(c / (2^(b−1) − 1), −1). NVTX defines
+// the ranges, [0, 1] and [−1, 1]; the formulas are those of normalised fixed-point numbers in OpenGL 4.6 (section
+// 2.3.5).
 double counter_number(const format::NvtxSemanticsDef& semantics, uint64_t type, double sampled);
 
 // Limits in the counter's unit; nullopt: none.
