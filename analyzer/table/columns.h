@@ -1,5 +1,5 @@
-// The catalogue of columns: for each ColumnId the key, title, unit, type and meaning that every table shows for it. The rows
-// are in columns.def; nothing else names a column.
+// Which key, title, unit, type and meaning does every table use for a ColumnId? This is the catalogue of columns. Its
+// rows are in columns.def, and no other code names a column.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace prof::analyzer {
 
-// MeanNanoseconds: a time with fractions of ns, as means have them; a double like Real.
+// MeanNanoseconds: a time with fractions of ns, such as a mean. It is a double, like Real.
 enum class CellType { Text, Count, Nanoseconds, Real, MeanNanoseconds };
 
 inline bool is_time(CellType type) { return type == CellType::Nanoseconds || type == CellType::MeanNanoseconds; }
@@ -30,9 +30,9 @@ enum class ColumnId : uint16_t {
 
 struct ColumnInfo {
   ColumnId id;
-  std::string_view tool;  // whose title it is: nsys or nvprof; empty: ours
+  std::string_view tool;  // nsys or nvprof, if the title is theirs; empty: ours
   std::string_view key;   // "start"; json and csv of times add "_ns"
-  std::string_view name;  // of ours: the title without its unit
+  std::string_view name;  // of our columns: the title without its unit
   std::string_view unit;
   CellType type;
   int decimals;  // of Real
@@ -42,7 +42,7 @@ struct ColumnInfo {
 };
 
 namespace columns {
-// A C++ keyword as an id has an underscore at its end, which the key does not have.
+// If the id would be a C++ keyword, it ends with an underscore, which the key does not have.
 constexpr std::string_view key_of(std::string_view id) {
   if (id.ends_with('_')) id.remove_suffix(1);
   return id;
@@ -61,7 +61,7 @@ inline constexpr ColumnInfo kColumns[] = {
 
 constexpr const ColumnInfo& column_info(ColumnId id) { return kColumns[static_cast<size_t>(id)]; }
 
-// The key in JSON: that of a time ends with "_ns".
+// The key in JSON. The key of a time ends with "_ns".
 std::string json_key(std::string_view key, CellType type);
 
 }  // namespace prof::analyzer

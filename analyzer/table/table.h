@@ -37,9 +37,10 @@ class Table {
   // Columns of the catalogue (columns.h), left to right.
   void add_column(ColumnId id);
   void add_columns(std::initializer_list<ColumnId> ids);
-  void add_column(ColumnId id, int decimals);   // Real, rounded otherwise than the catalogue says
-  void add_column(ColumnId id, CellType type);  // of which an option decides the type: --metric bytes
-  // A column whose title and key are of the data: a hardware counter, one side of a comparison. `id` says what it means.
+  void add_column(ColumnId id, int decimals);   // Real, with other decimals than the catalogue
+  void add_column(ColumnId id, CellType type);  // if an option determines the type: --metric bytes
+  // A column whose title and key come from the data: a hardware counter, one side of a comparison. `id` defines its
+  // meaning.
   void add_named_column(ColumnId id, std::string title, std::string key);
   void add_named_column(ColumnId id, std::string title, std::string key, CellType type, int decimals = 1);
   // Cells of one row, left to right. Cells that are omitted at the end are empty.
