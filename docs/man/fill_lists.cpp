@@ -1,6 +1,6 @@
-// Fills the lists of a man page from the lists in the code, so that each list exists once. The build runs it on every page:
-// fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters, reports, or the
-// name of a verb, for the options of its parser.
+// Fills the lists of a man page from the lists in the code, so that each list exists once. The build runs it on every
+// page: fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters,
+// reports, or the name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
 #include "analyzer/command/recorder_library.h"
 #include "analyzer/reports/reports.h"
