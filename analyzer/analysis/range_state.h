@@ -12,7 +12,8 @@
 
 namespace prof::analyzer {
 
-// "unfinished", "closed by thread 43, closed again" …. Empty if the range was opened and closed in order on one thread.
+// "unfinished", "closed by thread 43, closed again" …. Empty if the range was opened and closed in order on one
+// thread.
 inline std::string range_state(const Trace& trace, const Range& range) {
   std::string state;
   const auto add = [&](std::string_view text) { (state += state.empty() ? "" : ", ") += text; };

@@ -36,8 +36,8 @@ template <class Task> void parallel_for(size_t count, Task&& task, unsigned work
   if (error) std::rethrow_exception(error);
 }
 
-// Calls make(worker, i) for 0 … count − 1 on all cores. Calls use(worker, i) in order of i, one at a time, each on the
-// thread that made i. `new_worker()` creates the state that one thread keeps between its tasks.
+// Calls make(worker, i) for 0 … count − 1 on all cores. Calls use(worker, i) in order of i, one at a time, each on
+// the thread that made i. `new_worker()` creates the state that one thread keeps between its tasks.
 template <class NewWorker, class Make, class Use>
 void parallel_in_order(size_t count, NewWorker&& new_worker, Make&& make, Use&& use) {
   std::mutex mutex;

@@ -1,6 +1,6 @@
 // What is the function's own name in a demangled text? Reads the text from left to right: the text before a blank was
-// the return type, `<…>` are template arguments, and the first `(…)` without a following `::` is the signature. Names
-// of operators break all of these rules and are read as a whole.
+// the return type, `<…>` are template arguments, and the first `(…)` without a following `::` is the signature.
+// Names of operators break all of these rules and are read as a whole.
 //
 //   std::ostream& ns::operator<< <char>(std::ostream&, X<char>)            ns::operator<<
 //   f(int) const::{lambda(int)#1}::operator()(int) const                   f::{lambda(int)#1}::operator()

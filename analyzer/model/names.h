@@ -1,6 +1,6 @@
 // The three forms of a kernel's name. Mangled: as recorded. Full: demangled, with signature and template arguments.
-// Short: only the qualified function name; different kernels with equal short names get "#1", "#2" …. `extern "C"` and
-// Triton names are the same in all forms. Used by every writer; created once per model.
+// Short: only the qualified function name; different kernels with equal short names get "#1", "#2" …. `extern "C"`
+// and Triton names are the same in all forms. Used by every writer; created once per model.
 #pragma once
 
 #include "analyzer/model/trace.h"

@@ -3,15 +3,16 @@
 // and by stratum: if the host side knows which launches a row of a report is about, the row has a stratum of its own.
 // In each cell (stratum, kind), the N launches are assumed to have what its n timed launches had:
 //
-//   total = Σ over cells N/n · Σ y        y: durations, or bytes, of operations in the group that timed launches of the
-//                                            cell put on a GPU
+//   total = Σ over cells N/n · Σ y
+//
+// y: durations, or bytes, of operations in the group that timed launches of the cell put on a GPU.
 //
 // Launches of one burst are alike, so bursts, not launches, are the sample. With w = N/n and, in each of the k bursts
 // that met a cell of the group, m timed launches,
 //   variance = k/(k − 1) · Σ over bursts (Σ over cells w · √(1 − n/N) · (y − m · Σy/n))²
 // This is the linearised variance of a ratio estimator over clusters (Cochran, Sampling Techniques, 3rd ed. 1977, 6.4
-// and 11.3). The 95 % interval uses Student's t with k − 1 degrees of freedom. A cell that only one burst met does not
-// show how bursts differ, so all of its y counts as deviation. Errors of different processes are independent: their
+// and 11.3). The 95 % interval uses Student's t with k − 1 degrees of freedom. A cell that only one burst met does
+// not show how bursts differ, so all of its y counts as deviation. Errors of different processes are independent: their
 // variances and degrees add up. The formula holds for bursts at random moments: see docs/budget.md.
 #pragma once
 

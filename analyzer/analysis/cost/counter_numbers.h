@@ -9,12 +9,12 @@
 // kineto__cuda_core_flops expands to the nine of vector units, kineto__tensor_core_insts to
 // sm__inst_executed_pipe_tensor.sum. The FLOPs of a tensor core instruction depend on its type and shape, so a count of
 // instructions gives no FLOPs. If that count is 0, the FLOPs of the vector units are all FLOPs. From compute capability
-// 10 on, some tensor instructions run in another pipe (…_tc), so this conclusion is drawn only for devices known to be
-// older.
+// 10 on, some tensor instructions run in another pipe (…_tc), so this conclusion is drawn only for devices known to
+// be older.
 //
-// Metrics that count a part of another metric (…_sparsity_on, …_realtime) are not added to it. An HFMA2 counts as one
-// instruction of its thread although it does four FLOPs, and it cannot be distinguished from a scalar one. Vector FLOPs
-// of fp16 are therefore at least half of the real number.
+// Metrics that count a part of another metric (…_sparsity_on, …_realtime) are not added to it. An HFMA2 counts as
+// one instruction of its thread although it does four FLOPs, and it cannot be distinguished from a scalar one. Vector
+// FLOPs of fp16 are therefore at least half of the real number.
 #pragma once
 
 #include "analyzer/analysis/cost/device_peaks.h"

@@ -19,8 +19,9 @@ inline constexpr size_t kPeakTypes = 9;
 // "fp64", "fp64_matrix", "fp32" …
 std::string_view peak_type_name(PeakType type);
 
-// The origin of peaks. Guessed: several GPUs share the name; units and memory size decide. Computed: units × operations
-// per clock × clock, from units, clock and compute capability in the trace. Measured: by `prof devices --measure`.
+// The origin of peaks. Guessed: several GPUs share the name; units and memory size decide. Computed: units ×
+// operations per clock × clock, from units, clock and compute capability in the trace. Measured: by `prof devices
+// --measure`.
 enum class PeakOrigin : uint8_t { None, Table, User, Guessed, Computed, Measured };
 std::string_view peak_origin_name(PeakOrigin origin);
 
@@ -44,9 +45,9 @@ class DeviceTable {
  public:
   DeviceTable();
 
-  // Adds rows of a file, one per line, with precedence over the built-in rows: "NAME: key=value …" with the keys fp64 …
-  // fp4 (TFLOP/s), bandwidth (GB/s), memory (GB), units, mhz, tensor_mhz. Empty lines and lines that begin with # are
-  // ignored. Throws std::runtime_error with file and line for a bad row and for a second row of a name.
+  // Adds rows of a file, one per line, with precedence over the built-in rows: "NAME: key=value …" with the keys fp64
+  // … fp4 (TFLOP/s), bandwidth (GB/s), memory (GB), units, mhz, tensor_mhz. Empty lines and lines that start with #
+  // are ignored. Throws std::runtime_error with file and line for a bad row and for a second row of a name.
   // read_file("measured") reads measured_devices_file().
   void add_rows(std::string_view text, const std::string& file, PeakOrigin origin = PeakOrigin::User);
   void read_file(const std::string& file);

@@ -33,8 +33,8 @@ LibraryCost of_batch(const CallArguments& call, const ElementType& type, uint64_
 
 }  // namespace
 
-// 2·m·n·k per batch element, 8·m·n·k for complex numbers: a complex multiply-add has four real products and four real
-// sums.
+// 2·m·n·k per batch element, 8·m·n·k for complex numbers: a complex multiply-add has four real products and four
+// real sums.
 LibraryCost gemm_cost(const CallArguments& call) {
   LibraryCost result;
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k");
@@ -91,8 +91,8 @@ LibraryCost vector_product_cost(const CallArguments& call) {
   return result.cost.flops == UINT64_MAX || bits == UINT64_MAX ? without_cost(NoCost::Misfit) : result;
 }
 
-// A is symmetric (2·m·m·n on the left, 2·m·n·n on the right) or triangular (m·m·n, m·n·n, for multiplying and for
-// solving; the call has `diag`). All matrices have one type. B is read; C, or B itself, is written.
+// A is symmetric (2·m·m·n on the left, 2·m·n·n on the right) or triangular (m·m·n, m·n·n, for multiplying and
+// for solving; the call has `diag`). All matrices have one type. B is read; C, or B itself, is written.
 LibraryCost symmetric_cost(const CallArguments& call) {
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n");
   const ElementType* const a = element_type(call.value("A"));
@@ -105,7 +105,8 @@ LibraryCost symmetric_cost(const CallArguments& call) {
   return of_batch(call, *a, flops, times(moved, a->bits));
 }
 
-// C is n × n and half of it is written: k·n·(n+1) FLOPs per product. `products` is 2 if the call adds a second product.
+// C is n × n and half of it is written: k·n·(n+1) FLOPs per product. `products` is 2 if the call adds a second
+// product.
 LibraryCost rank_update_cost(const CallArguments& call) {
   const std::optional<uint64_t> n = call.number("n"), k = call.number("k");
   const ElementType* const a = element_type(call.value("A"));

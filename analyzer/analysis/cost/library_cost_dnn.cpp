@@ -5,8 +5,8 @@ namespace prof::analyzer {
 
 namespace {
 
-// A convolution and its gradients: 2·∏y·∏w, without w's first size (the output channels); its second size is the input
-// channels of one group. matmul: 2·∏y·k, where k is the last size of x. Bytes: the three tensors.
+// A convolution and its gradients: 2·∏y·∏w, without w's first size (the output channels); its second size is the
+// input channels of one group. matmul: 2·∏y·k, where k is the last size of x. Bytes: the three tensors.
 LibraryCost product_cost(const CallArguments& product) {
   LibraryCost result;
   result.cost.no_flops = result.cost.no_bytes = NoCost::NoShapes;
@@ -33,10 +33,10 @@ LibraryCost product_cost(const CallArguments& product) {
 }
 
 // The queries x are [b, h, sq, d], the keys w [b, hk, sk, d] in this order or transposed, the values v [b, hv, sk, dv]
-// and the output y [b, h, sq, dv]. Scores are queries times keys, the output is scores times values: 2·b·h·sq·sk·(d +
-// dv). The gradient computes the scores again, their gradient and the gradients of queries, keys and values:
-// 2·b·h·sq·sk·(3·d + 2·dv). These counts are those of torch.utils.flop_counter. Bytes: the four tensors, and for a
-// gradient also the gradient of each.
+// and the output y [b, h, sq, dv]. Scores are queries times keys, the output is scores times values:
+// 2·b·h·sq·sk·(d + dv). The gradient computes the scores again, their gradient and the gradients of queries, keys
+// and values: 2·b·h·sq·sk·(3·d + 2·dv). These counts are those of torch.utils.flop_counter. Bytes: the four
+// tensors, and for a gradient also the gradient of each.
 LibraryCost attention_call_cost(const CallArguments& call, bool gradient) {
   const std::optional<Shape> q = sizes_of(call.value("x")), k = sizes_of(call.value("w")),
                              v = sizes_of(call.value("v")), o = sizes_of(call.value("y"));

@@ -1,7 +1,7 @@
-// What does attention cost? Scores are q·kᵀ and the result is scores·v: 2·b·h·sq·sk·(d + dv) FLOPs. The backward
-// computes the scores again, their gradient and the gradients of q, k and v: 2·b·h·sq·sk·(3·d + 2·dv). With a causal
-// mask only some scores need computing; useful FLOPs count those. Bytes: q, k, v and the output once, for the backward
-// also each gradient. The kernels of these operators never write the scores to memory.
+// What does attention cost? Scores are q·kᵀ and the result is scores·v: 2·b·h·sq·sk·(d + dv) FLOPs. The
+// backward computes the scores again, their gradient and the gradients of q, k and v: 2·b·h·sq·sk·(3·d + 2·dv).
+// With a causal mask only some scores need computing; useful FLOPs count those. Bytes: q, k, v and the output once, for
+// the backward also each gradient. The kernels of these operators never write the scores to memory.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>

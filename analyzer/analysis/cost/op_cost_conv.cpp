@@ -1,6 +1,6 @@
-// What do convolutions cost? 2·N·∏(positions of the kernel)·∏(kernel)·Cin·Cout/groups FLOPs. The positions are those of
-// the output, or of the input if the convolution is transposed. Each gradient has as many. Bytes: input, weight, bias
-// and output once.
+// What do convolutions cost? 2·N·∏(positions of the kernel)·∏(kernel)·Cin·Cout/groups FLOPs. The positions are
+// those of the output, or of the input if the convolution is transposed. Each gradient has as many. Bytes: input,
+// weight, bias and output once.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>

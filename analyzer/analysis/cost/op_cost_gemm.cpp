@@ -1,6 +1,6 @@
-// What do products of matrices cost? 2·m·n·k FLOPs, times b for a batch. Products with vectors have 2·m·n and 2·n and
-// do not use tensor cores. Bytes: both operands, the result and the added matrix or bias once; for narrow types also
-// the scales.
+// What do products of matrices cost? 2·m·n·k FLOPs, times b for a batch. Products with vectors have 2·m·n and 2·n
+// and do not use tensor cores. Bytes: both operands, the result and the added matrix or bias once; for narrow types
+// also the scales.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>

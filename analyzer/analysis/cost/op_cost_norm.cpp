@@ -19,8 +19,8 @@ OpCost row_norm(const OpInputs& inputs, uint64_t statistics) {
   return as_large_out(inputs, 1, times(rows, statistics * statistic_bytes(inputs.type(0))));
 }
 
-// native_group_norm(input, weight, bias, N, C, HxW, groups, eps): writes mean and 1/deviation of each of N × groups, in
-// the type of the weight or, without a weight, of the input.
+// native_group_norm(input, weight, bias, N, C, HxW, groups, eps): writes mean and 1/deviation of each of N × groups,
+// in the type of the weight or, without a weight, of the input.
 OpCost group_norm(const OpInputs& inputs) {
   const std::optional<uint64_t> batch = inputs.number(3), groups = inputs.number(6);
   if (!inputs.tensor(0)) return without_bytes(NoCost::NoShapes);
