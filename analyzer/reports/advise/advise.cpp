@@ -22,7 +22,7 @@ namespace {
 constexpr double kWorthPercent = 0.5;
 constexpr double kTrustedCoverage = 0.99;
 
-// Empty if nearly all operations are linked to a known launch.
+// Empty if nearly all launches have GPU times and nearly all operations have a launch.
 std::string coverage_warning(const Trace& trace) {
   Coverage all;
   for (const Process& process : trace.processes) all.add(process.coverage);

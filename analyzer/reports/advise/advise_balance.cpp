@@ -60,8 +60,8 @@ void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
 }
 
 // One device of a process is busy while another one is idle. The best case is that all devices are busy equally long.
-// The scenario then removes the time in which the busiest device runs alone, but the run takes at least the mean of the
-// devices' busy times.
+// The scenario removes the time in which the busiest device runs while another one is idle. The run still takes at
+// least the mean of the devices' busy times.
 void device_imbalance(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const Interval window{in.window.begin_ns, in.window.end_ns};
