@@ -28,8 +28,8 @@ constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kInt8 = 3, kInt32 = 10, kBr
 constexpr int kCompute32 = 68, kCompute64 = 70, kCompute32Int = 72, kComputeTf32 = 77;
 constexpr int kTransposed = 1, kAsItIs = 0, kDefaultAlgorithm = -1;
 
-// The arguments of cublasGemmEx for a product of this type. `sign`, `exponent`: the bits of an element between 0.5 and
-// 1, or 0.
+// The arguments of cublasGemmEx for a product of this type. `exponent`: the exponent bits of an element between 0.5
+// and 1. `mantissa`: a mask of the bits that vary between elements.
 struct GemmForm {
   PeakType peak;
   int element, result, compute;
