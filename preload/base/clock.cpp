@@ -23,15 +23,17 @@ uint64_t clock_ns(clockid_t id) {
 }
 
 #if defined(__x86_64__)
-// CPUID says "invariant TSC": constant rate, running in all power states. The kernel may still distrust it (sockets out of
-// step); it then drops the vDSO clock, which shows as another clocksource, and we follow the kernel.
+// CPUID reports "invariant TSC": constant rate, running in all power states. The kernel may still distrust the TSC if
+// sockets are out of step. It then drops the vDSO clock and selects another clocksource. This function does not check
+// that.
 bool tsc_is_invariant() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
 }
 
 uint64_t measure_tsc_rate() {
-  // 5 ms give about 10 ppm. The rate only labels GPU times; anchors in the log carry the exact relation.
+  // A measurement of 5 ms has an error of about 10 ppm. The rate only labels GPU times; clock anchors in the log carry
+  // the exact relation.
   const ClockReading from = read_clocks();
   ClockReading to = from;
   while (to.monotonic_ns - from.monotonic_ns < 5'000'000) {
@@ -57,7 +59,7 @@ void sleep_ns(uint64_t ns) {
 }
 
 ClockReading read_clocks() {
-  // The tick is taken in the middle of two monotonic readings; of a few tries the tightest bracket wins.
+  // The tick is read between two monotonic readings. The narrowest bracket of four tries is used.
   ClockReading best{};
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < 4; ++i) {
@@ -102,7 +104,8 @@ bool start_clock(const option::OneOf<option::Clock>& choice) {
   const ClockReading now = read_clocks();
   g_clock.base_tick = now.tick;
   g_clock.base_ns = now.monotonic_ns;
-  // For 64-bit ticks over centuries the product needs 128 bits; 32 fraction bits keep the rate exact to 1e-9.
+  // Ticks have 64 bits and grow over centuries, so the product needs 128 bits. 32 fraction bits keep the rate exact to
+  // 1e-9.
   g_clock.shift = tsc ? 32 : 0;
   g_clock.multiplier =
       tsc ? static_cast<uint64_t>((static_cast<unsigned __int128>(1'000'000'000) << 32) / g_clock.ticks_per_second) : 1;

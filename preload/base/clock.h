@@ -1,5 +1,7 @@
-// The log's clock: raw TSC ticks where the TSC is constant and runs always (7.6 ns a reading), else CLOCK_MONOTONIC in ns
-// (17 ns), or a function that the program exports (PROF_CLOCK, for simulators). Read by every hook.
+// What time is it on the log's clock? Every hook reads it. The clock is one of three:
+// raw TSC ticks, if the TSC has a constant rate and runs always (7.6 ns per reading);
+// CLOCK_MONOTONIC in ns otherwise (17 ns per reading);
+// a function that the program exports (PROF_CLOCK, for simulators).
 #pragma once
 
 #include "preload/base/every_launch.h"
@@ -16,7 +18,7 @@
 namespace prof::preload {
 
 struct Clock {
-  uint64_t (*read)() = nullptr;  // used where ticks are not the TSC's; set before the first record
+  uint64_t (*read)() = nullptr;  // used if ticks are not TSC ticks; set before the first record
   format::ClockSource source = format::ClockSource::Monotonic;
   uint64_t ticks_per_second = 1'000'000'000;
   // GPU clock (gpu_definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
@@ -25,8 +27,8 @@ struct Clock {
 
 extern Clock g_clock;
 
-// Chooses the clock once per process: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it. False:
-// the program exports no function of that name; the clock is the one of "auto".
+// Chooses the clock once per process: `choice` is PROF_CLOCK. If the TSC is used, measuring its rate takes up to 10 ms.
+// Returns false if the program exports no function of that name; the clock is then the one of "auto".
 bool start_clock(const option::OneOf<option::Clock>& choice);
 
 inline uint64_t now_ticks() {
@@ -37,20 +39,20 @@ inline uint64_t now_ticks() {
   return g_clock.read();
 }
 
-// How long so many ticks are, as far as the first estimate of their rate goes.
+// The duration of `ticks` in ns, by the first estimate of the tick rate.
 inline uint64_t ns_of(uint64_t ticks) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / g_clock.ticks_per_second);
 }
 
-// CUPTI's timestamp: nanoseconds of the same clock.
+// The timestamp that CUPTI uses: nanoseconds of the same clock.
 uint64_t gpu_clock_ns();
 
 struct ClockReading {
   uint64_t tick, monotonic_ns, realtime_ns;
 };
-ClockReading read_clocks();  // the three clocks within one bracket of a few hundred ns at most
+ClockReading read_clocks();  // the three clocks, read within a few hundred ns at most
 
-// For waits and limits of our own, which are no matter of the log.
+// For the recorder's own waits and limits. The log does not contain these times.
 uint64_t monotonic_ns();
 timespec timespec_of(uint64_t ns);
 void sleep_ns(uint64_t ns);  // no cancellation point

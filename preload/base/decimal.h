@@ -1,4 +1,4 @@
-// A number as text, without stdio.
+// Formats a number as decimal text. Messages and meta records use it, because stdio may allocate.
 #pragma once
 
 #include <cstdint>

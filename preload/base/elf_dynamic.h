@@ -1,5 +1,6 @@
-// The dynamic section of a file that is mapped: where its symbols, their names, hash tables and versions lie. Read in memory, inside
-// dl_iterate_phdr(), by those who must not call dlsym(). Nothing is checked: the loader relied on the same words.
+// Where are the symbols, names, hash tables and versions of a mapped ELF file? This code reads the dynamic section in
+// memory, inside dl_iterate_phdr(). Code that must not call dlsym() uses it. Nothing is checked, because the loader
+// relied on the same words.
 #pragma once
 
 #include <elf.h>
@@ -23,7 +24,7 @@ struct ElfDynamic {
   const char* soname = nullptr;
 };
 
-// False: it has no symbols.
+// Returns false if the file has no symbols.
 inline bool read_dynamic(const dl_phdr_info* info, ElfDynamic& to) {
   to = {};
   to.base = info->dlpi_addr;
@@ -33,7 +34,7 @@ inline bool read_dynamic(const dl_phdr_info* info, ElfDynamic& to) {
   }
   const ElfW(Dyn)* soname = nullptr;
   for (const ElfW(Dyn)* entry = to.entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    // glibc turns these offsets into addresses where the section is writable; the vdso's stays as it was.
+    // If the section is writable, glibc turns these offsets into addresses. The vdso keeps offsets.
     const uintptr_t at = entry->d_un.d_ptr < to.base ? entry->d_un.d_ptr + to.base : entry->d_un.d_ptr;
     switch (entry->d_tag) {
       case DT_SYMTAB: to.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;

@@ -1,5 +1,5 @@
-// The globals that every launch reads, in one line of the cache: behind other work of the program a hook waits for each
-// line that it touches. Each belongs to the header that names it. In the program.
+// The globals that every launch reads, in one cache line. A hook that runs after other code of the program waits for
+// each line that it touches. Each member belongs to the header that its comment names. This code runs in the program.
 #pragma once
 
 #include <atomic>

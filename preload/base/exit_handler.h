@@ -1,17 +1,18 @@
-// Our exit handlers. exit() runs handlers last-in first-out, and ours must run before those of CUPTI and of the driver:
-// so they are registered when a recording starts, and once more by whoever made CUPTI load something. In the program.
+// When do the recorder's exit handlers run? exit() runs handlers last-in first-out, and ours must run before those of
+// CUPTI and the driver. So they are registered when a recording starts, and again by code that made CUPTI load a
+// library. This code runs in the program.
 #pragma once
 
 namespace prof::preload {
 
-// What the handlers do; set once, before the first of them is registered.
+// The functions that the handlers call. They are set once, before the first handler is registered.
 struct ExitHandlers {
   void (*exit)(void*);        // exit(), and the return of main
   void (*quick_exit)(void*);  // quick_exit()
 };
 void set_exit_handlers(const ExitHandlers& handlers);
 
-// Registers them again, so that they run before all that were registered until now.
+// Registers the handlers again, so that they run before all handlers that were registered until now.
 void register_exit_handlers();
 
 }  // namespace prof::preload

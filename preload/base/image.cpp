@@ -11,7 +11,7 @@ struct Image : ElfDynamic {
   size_t count = 0;  // symbols
 };
 
-// The GNU hash table does not say how many symbols there are: the last chain's end does.
+// The GNU hash table does not contain the number of symbols. The end of the last chain gives it.
 size_t count_of_gnu_hash(const uint32_t* table) {
   const uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
   const uint32_t* const bucket = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);

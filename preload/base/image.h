@@ -1,6 +1,7 @@
-// Which functions does a loaded library export, and where? Read from its symbol table in memory: dlopen and dlsym would take
-// the loader's lock, which a thread inside a static constructor may hold while it waits for us. In the program; no lock of
-// ours is held, nothing is allocated.
+// Which functions does a loaded library export, and where? Hooks and exports use it to find real functions. The symbol
+// table is read in memory, because dlopen and dlsym take the loader's lock. A thread inside a static constructor may
+// hold that lock while it waits for us.
+// This code runs in the program: it holds no lock of the recorder and allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +9,31 @@
 
 namespace prof::preload {
 
-// Calls visit(context, name, address) for every function that the first loaded library whose soname starts with `soname`
-// exports; returns its load address, 0 if there is none. The library cannot go away meanwhile.
+// Calls visit(context, name, address) for every exported function of the first loaded library whose soname starts with
+// `soname`. Returns the load address of that library, 0 if there is none. The library cannot be unloaded meanwhile.
 using VisitSymbol = void (*)(void* context, const char* name, void* address);
 uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context);
 
-// The same for the library that the object around `caller` names in its DT_NEEDED, where that starts with `soname`; any
-// loaded one otherwise.
+// The address of the exported function `name`; null if there is none. The library is the one in DT_NEEDED of the object
+// that contains `caller`, if that name starts with `soname`. Otherwise it is the first loaded library whose soname
+// starts with `soname`.
 void* exported_for_caller(const void* caller, const char* soname, const char* name);
 
 struct LoadedLibrary {
   uintptr_t base = 0;    // 0: none
-  char path[1024] = {};  // as the loader knows it
+  char path[1024] = {};  // as the loader reports it
 };
 
-// The address of a function that the object around `address` exports itself; null: it does not.
+// The address of function `name` that the object containing `address` exports itself; null if it does not.
 void* exported_around(const void* address, const char* name);
 
-// How many loaded libraries (not this one) define the symbol version `version`. `chosen` is the one that the object around
-// `caller` names in its DT_NEEDED (a name that starts with `soname`), where it names one of them; else the first.
+// The number of loaded libraries, without this one, that define the symbol version `version`. `chosen` is the library
+// in DT_NEEDED of the object that contains `caller`, if that name starts with `soname` and is one of them. Otherwise
+// `chosen` is the first one.
 size_t libraries_with_version(const char* version, const void* caller, const char* soname, LoadedLibrary& chosen);
 
-// The object around `address`, and whether it defines each of the `count` versions (an empty one never).
+// The object that contains `address`, and whether it defines each of the `count` versions. An empty version is never
+// defined.
 LoadedLibrary library_around(const void* address, const char* const* versions, size_t count, bool* defines);
 
 }  // namespace prof::preload

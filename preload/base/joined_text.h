@@ -1,4 +1,5 @@
-// Parts of a message one after the other, without memory of anybody's; cut where it is full. In the program.
+// Joins the parts of a message in a buffer on the stack, without heap. Text that does not fit is cut. This code runs in
+// the program.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@ DlsymFunction real_dlsym() {
   static std::atomic<DlsymFunction> found{nullptr};
   DlsymFunction function = found.load(std::memory_order_acquire);
   if (function != nullptr || prof_libc_dlvsym == nullptr) return function;
-  // The newest node first: on glibc ≥ 2.34 the old one is only for old programs. RTLD_NEXT also finds another preloaded
-  // library that hooks dlsym behind us, which then still sees every look-up.
+  // The newest version comes first: on glibc ≥ 2.34 the old one is only for old programs. If a library preloaded
+  // after ours hooks dlsym, RTLD_NEXT finds its dlsym. That library then still sees every look-up.
   for (const char* version : {"GLIBC_2.34", PROF_OLDEST_GLIBC}) {
     function = reinterpret_cast<DlsymFunction>(prof_libc_dlvsym(RTLD_NEXT, "dlsym", version));
     if (function != nullptr) break;

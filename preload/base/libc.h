@@ -1,6 +1,7 @@
-// The few libc functions that moved between libraries (libdl, libpthread → libc in glibc 2.34). libprof.so must load on
-// glibc 2.28 and newer, so it names none of them with a new version: weak references to the oldest version instead, null
-// where the process has no such library (it then has no dlopen or threads to speak of). Everyone in preload/ calls these.
+// The few libc functions that moved between libraries (libdl, libpthread → libc in glibc 2.34). libprof.so must load
+// on glibc 2.28 and newer, so it must not refer to them with a new version. It has weak references to the oldest
+// version instead. If the process has no such library, they are null; such a process has no dlopen or no threads. All
+// code in preload/ calls these.
 #pragma once
 
 #include <dlfcn.h>
@@ -39,14 +40,15 @@ namespace prof::preload {
 
 using DlsymFunction = void* (*)(void*, const char*);
 
-// libc's own dlsym, never ours. Null before glibc could be asked (no libdl in the process). Calls made through it see
-// libprof.so as their caller: RTLD_NEXT then means "after libprof.so".
+// libc's own dlsym, never ours. Null if the process has no libdl. Calls through it have libprof.so as their caller, so
+// RTLD_NEXT then means "after libprof.so".
 DlsymFunction real_dlsym();
 
-// The symbol of that version; null: the handle has none. Clears dlerror(), since the program did not make the call.
+// The symbol `name` of version `version`; null if `handle` has none. Clears dlerror(), since the program did not make
+// the call.
 void* real_dlvsym(void* handle, const char* name, const char* version);
 
-// libc's own dlclose, never ours. -1 where there is none.
+// libc's own dlclose, never ours. Returns -1 if there is none.
 int real_dlclose(void* handle);
 
 }  // namespace prof::preload

@@ -20,14 +20,14 @@ std::atomic<uint64_t> g_newest_life{0};
 
 namespace {
 
-// Fork gives the child this page full of zeros: cold, whatever the parent did. (vfork shares it: the parent's recording
-// goes on.)
+// After a fork the child finds this page full of zeros, so its phase is Cold in every case. After vfork the child
+// shares the page, and the parent's recording continues.
 LifePage* make_life_page() {
   void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const page = new (memory) LifePage;
   if (madvise(memory, 4096, MADV_WIPEONFORK) != 0) {
-    // A kernel without it (gVisor): the fork of libc tells us; a raw clone goes unnoticed there.
+    // A kernel without MADV_WIPEONFORK (gVisor): libc's fork handler resets the page. A raw clone is not noticed there.
     __register_atfork(
         nullptr, nullptr,
         [] {

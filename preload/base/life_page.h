@@ -1,6 +1,6 @@
-// Does this process record? The epoch and the phase of its recording, in a page that fork wipes: a forked child finds
-// zeros, so it is cold whatever its parent did. One comparison of a thread's epoch with this one covers "not started",
-// "stopped", "forked" and "new thread". Read by every hook. In the program.
+// Does this process record? Every hook reads this page: the epoch and the phase of the recording. Fork wipes the page:
+// a forked child finds zeros, so its phase is Cold whatever its parent did. One comparison of a thread's epoch with
+// this one covers "not started", "stopped", "forked" and "new thread". This code runs in the program.
 #pragma once
 
 #include "preload/base/every_launch.h"
@@ -16,18 +16,19 @@ struct LifePage {
   std::atomic<uint64_t> epoch;  // of the recording; 0: not recording
   std::atomic<Phase> phase;
   std::atomic<bool> runtime_calls;  // of the recording: PROF_RUNTIME
-  std::atomic<bool> prepared;       // what precedes the first part is done (passes_by() in recording_period.h)
+  // The preparation before the first recording is done (passes_by() in recording_period.h).
+  std::atomic<bool> prepared;
 };
 
 extern LifePage g_first_life_page;  // a static page, until the first start makes one that fork wipes
 inline LifePage& life() { return *g_every_launch.life.load(std::memory_order_acquire); }
 
-// Replaces the static page, once; the phase is Starting then. Called by the thread that starts, whose phase is
-// Starting.
+// Replaces the static page by one that fork wipes, once. The thread that starts the recording calls it, while the phase
+// is Starting. The new page has the phase Starting too.
 void use_wiped_life_page();
 
-// The newest recording of this process, also while it is being started. It survives fork, so that numbers are never
-// used twice.
+// The number of the newest recording of this process, also while that is being started. It survives fork, so that no
+// number is used twice.
 extern std::atomic<uint64_t> g_newest_life;
 
 }  // namespace prof::preload

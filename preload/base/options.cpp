@@ -20,7 +20,7 @@ namespace {
 
 using detail::g_options;
 
-// Texts that the values point into. A text that does not fit is not valid.
+// Texts that the values point to. A text that does not fit is not valid.
 char g_texts[16384];
 size_t g_texts_used = 0;
 const char* g_entries[kOptionCount];  // in g_texts; null: not set
@@ -39,7 +39,7 @@ uint32_t row_of(std::string_view name) {
   return kOptionCount;
 }
 
-// The entry with its final NUL, which stays where it is; null: no room.
+// Copies the entry with its final NUL to memory that stays valid. Returns null if there is no room.
 const char* keep(const char* entry, size_t size) {
   if (size + 1 > sizeof g_texts - g_texts_used) return nullptr;
   char* const to = g_texts + g_texts_used;
@@ -48,7 +48,8 @@ const char* keep(const char* entry, size_t size) {
   return to;
 }
 
-// The value in memory of ours; null: an earlier entry has the same name, and the first one counts, as in libc; or there is no room.
+// Copies the entry and returns the copied value. Returns null if there is no room, or if an earlier entry has the same
+// name. The first entry counts, as in libc.
 const char* keep_value(uint32_t row, const char* entry, size_t name_bytes) {
   if (g_entries[row] != nullptr) return nullptr;
   const char* const kept = keep(entry, std::strlen(entry));
@@ -88,7 +89,7 @@ void read_entry(const char* entry) {
   }
 }
 
-// By the system call: for a folder outside the root libc's function walks up with memory of the heap.
+// Uses the system call: for a folder outside the root, libc's function walks up and allocates on the heap.
 void note_folder() {
   g_folder[0] = '\0';
   if (g_options.output[0] == '/') return;
@@ -106,7 +107,8 @@ void read_all(char** environment) {
 }  // namespace
 
 bool detail::read_options_now() {
-  if (environment() == nullptr) return true;  // before libc's own start, or a library cleared it: the defaults, for now
+  // Before libc's own start, or after a library cleared the environment: the defaults, for now.
+  if (environment() == nullptr) return true;
   Reading expected = Reading::NotYet;
   if (!g_reading.compare_exchange_strong(expected, Reading::Now, std::memory_order_acq_rel))
     return expected == Reading::Done;

@@ -1,6 +1,7 @@
-// The recorder's options: one row of options.def each. The PROF_* variables are copied, and read, once per process: by the library's
-// constructor or by the first hook that needs an option, whichever comes first. The program may change its environment and its
-// working folder later. A forked child keeps its parent's options.
+// The recorder's options: one row of options.def each. All code of the recorder reads options here. The PROF_*
+// variables are copied and parsed once per process. The library's constructor or the first hook that needs an option
+// does so, whichever runs first. The program may change its environment and its working folder later. A forked child
+// keeps its parent's options.
 #pragma once
 
 #include "preload/format/option_values.h"
@@ -12,7 +13,7 @@ namespace prof::preload {
 
 namespace option = format::option;
 
-// Declared only: a default that is not valid does not compile.
+// Declared and never defined: a default that is not valid does not compile.
 void default_is_not_valid();
 template <class Type> constexpr typename Type::Value default_value(std::string_view text, std::string_view values) {
   typename Type::Value value{};
@@ -37,25 +38,26 @@ extern std::atomic<Reading> g_reading;
 bool read_options_now();
 }  // namespace detail
 
-// The defaults before the variables are read, and in a process with secure execution (AT_SECURE).
+// Before the variables are read, and in a process with secure execution (AT_SECURE), these are the defaults.
 inline const Options& options() { return detail::g_options; }
 
-// Reads the variables unless that is done. No heap, no lock; keeps errno. False: another thread is just reading them.
+// Reads the variables unless that is done. No heap, no lock; keeps errno. Returns false while another thread reads
+// them.
 inline bool read_options_once() {
   return detail::g_reading.load(std::memory_order_acquire) == detail::Reading::Done || detail::read_options_now();
 }
-// Reads them again from `environment`, for tests: in a process with one thread.
+// Reads the variables again from `environment`, for tests in a process with one thread.
 void read_options(char** environment, const Options& defaults);
 
-// The working folder when the variables were read, below which a relative PROF_OUTPUT lies. Empty: PROF_OUTPUT is absolute, or the
-// folder has no path of less than 3840 bytes.
+// The working folder at the time when the variables were read; a relative PROF_OUTPUT is below it. It is empty if
+// PROF_OUTPUT is absolute, or if the folder has no path of less than 3840 bytes.
 std::string_view output_folder();
 
-// Options as they were read.
+// An option as it was read.
 struct SetOption {
-  const char* entry;     // "PROF_NAME=value", as it was in the environment; empty: too long to be kept, and not valid
+  const char* entry;     // "PROF_NAME=value" of the environment; empty: too long to be kept, and not valid
   const char* variable;  // "PROF_NAME"
-  const char* values;    // of the row
+  const char* values;    // the VALUES of the row
   bool valid;            // if not, the default is used
 };
 enum OptionRow : uint32_t {
@@ -66,9 +68,9 @@ enum OptionRow : uint32_t {
 #undef PROF_CHOICES
   kOptionCount
 };
-// Of row `row` < kOptionCount. False: its variable was not set, or was empty.
+// The option of row `row` < kOptionCount. Returns false if its variable was not set, or was empty.
 bool set_option(uint32_t row, SetOption& to);
-// The row that an entry of the environment sets, "PROF_NAME=value"; kOptionCount: none.
+// The row of an entry "PROF_NAME=value" of the environment; kOptionCount if there is none.
 uint32_t option_row_of(const char* entry);
 
 }  // namespace prof::preload

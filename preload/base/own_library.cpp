@@ -18,7 +18,8 @@ struct LoadOrder {
   bool before_libc = false;
 };
 
-// dl_iterate_phdr goes in load order: a preload comes before libc, a library opened by NVTX or dlopen after it.
+// dl_iterate_phdr visits libraries in load order. A preload comes before libc; a library opened by NVTX or dlopen comes
+// after it.
 int look(dl_phdr_info* info, size_t, void* order_argument) {
   auto* const order = static_cast<LoadOrder*>(order_argument);
   const auto here = reinterpret_cast<uintptr_t>(&look);

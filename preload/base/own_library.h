@@ -1,16 +1,15 @@
-// Where libprof.so is, and whether it may do anything in this process. Found out once, by the constructor
-// (lifecycle/load.cpp).
+// Where is libprof.so, and may it do anything in this process? The constructor (lifecycle/load.cpp) determines it once.
 #pragma once
 
 namespace prof::preload {
 
-// Looks through the loaded libraries. Called by the constructor.
+// Searches the loaded libraries. Only the constructor calls it.
 void find_own_library();
 
-// True in a process that must not be touched: AT_SECURE, or loaded some other way than as a preload.
+// True in a process that must not be touched: AT_SECURE is set, or the library was not loaded as a preload.
 bool inert();  // false in test programs that link the objects
 
-// Path of libprof.so itself; empty before the constructor ran.
+// The path of libprof.so itself; empty before the constructor ran.
 const char* library_path();
 
 }  // namespace prof::preload

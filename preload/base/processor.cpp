@@ -11,7 +11,8 @@
 
 namespace prof::preload {
 
-// x86: the brand string, 16 bytes in each of three leaves. aarch64: the identification register as Linux shows it, "0x00000000413fd0c1".
+// x86: the brand string, 16 bytes in each of three leaves. aarch64: the identification register in Linux's format,
+// "0x00000000413fd0c1".
 ProcessorModel::ProcessorModel() {
 #if defined(__x86_64__)
   constexpr uint32_t kFirst = 0x80000002, kLeaves = 3;

@@ -1,5 +1,6 @@
-// The host's processor: its model as it calls itself, and how many logical ones there are. Asked of the processor itself: /proc/cpuinfo
-// makes older kernels wait for every core. In the program.
+// Which model is the host's processor, and how many logical processors are online? The log's meta records contain both.
+// The processor itself is queried, because /proc/cpuinfo makes older kernels wait for every core. This code runs in the
+// program.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace prof::preload {
 
-// Blanks around it are left out; empty: it does not say.
+// The model without blanks at its start and end; empty if the processor does not report it.
 class ProcessorModel {
  public:
   ProcessorModel();

@@ -1,6 +1,6 @@
-// No handler of the program runs on this thread while one of these lives: around the start of our own threads, which inherit the
-// mask, and around the few instructions that must not be interrupted half way. By system calls: libc's functions leave out the
-// signals it cancels threads with.
+// Blocks signals on this thread for a scope, so that no handler of the program runs in it. One use is around the start
+// of our own threads, which inherit the mask. Another use is around a few instructions that must not be interrupted.
+// System calls do it, because libc's functions leave out the signals that libc uses for cancellation.
 #pragma once
 
 #include "preload/base/options.h"

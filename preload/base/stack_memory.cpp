@@ -11,18 +11,19 @@ namespace prof::preload {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;  // larger pages are asked several times
+constexpr uint64_t kPage = 4096;  // larger pages are probed several times
 constexpr uint64_t kMostPages = 64;
-// The kernel leaves at least 128 MiB of address space to the main thread's stack and maps nothing else there.
+// The kernel leaves at least 128 MiB of address space for the main thread's stack and maps nothing else there.
 constexpr uint64_t kMainStackBytes = uint64_t{64} << 20;
 
 uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 
-// rt_sigprocmask() copies the new set from memory before it looks at what to do with it, and ~0 is nothing that it could do:
-// EFAULT or EINVAL, and no effect. Unlike process_vm_readv() no sandbox forbids it, unlike mincore() it knows PROT_NONE.
+// rt_sigprocmask() copies the new set from memory before it checks the operation. The operation ~0 does not exist, so
+// the result is EFAULT or EINVAL and the call has no effect. Sandboxes forbid process_vm_readv() but not this call.
+// mincore() does not report PROT_NONE; this call does.
 bool page_is_readable(uint64_t address) {
 #if defined(__x86_64__)
-  // Not through libc, which would touch errno.
+  // Not through libc, which would change errno.
   long result = SYS_rt_sigprocmask;
   register long size __asm__("r10") = 8;
   __asm__ volatile("syscall" : "+a"(result) : "D"(~0l), "S"(address), "d"(0l), "r"(size) : "rcx", "r11", "memory");
@@ -32,7 +33,7 @@ bool page_is_readable(uint64_t address) {
 #endif
 }
 
-// The word behind the program's arguments and environment; no frame of the main thread is above it.
+// The word after the program's arguments and environment. No frame of the main thread is above it.
 uint64_t main_stack_top() {
   static const uint64_t top = getauxval(AT_RANDOM) & ~uint64_t{7};
   return top;
@@ -62,7 +63,7 @@ void StackMemory::enter(uint64_t sp) {
       own_.room = page;
       own_.low = page;
     }
-  } else if (sp < own_.low) {  // deeper than ever, or on another stack
+  } else if (sp < own_.low) {  // deeper than before, or on another stack
     const bool on_main = own_.high == main_stack_top() && own_.high - sp < kMainStackBytes;
     if (on_main || readable(page + kPage, own_.low)) own_.low = page;
   }

@@ -6,7 +6,7 @@
 
 namespace prof::preload {
 
-// A ring grows by sixteenths of itself, so that the file is not much larger.
+// A ring grows in steps of a sixteenth of its size, so that the file is not much larger than the ring.
 bool open_blocks() {
   const option::Ring size = options().ring;
   if (!open_ring(size)) return false;

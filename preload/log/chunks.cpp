@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kMaxSlabs = 4096;
 constexpr uint32_t kAheadBlocks = 256;  // 1 MiB touched ahead: 100,000 launches
 constexpr uint32_t kWakeEveryBlocks = 64;
-constexpr uint32_t kClosed = 0x40000000;  // added to `next`: nobody gets a block any more
+constexpr uint32_t kClosed = 0x40000000;  // added to `next`: no thread gets a block from here on
 constexpr uint32_t kSpares = 256;
 
 struct Slab {
@@ -42,7 +42,7 @@ std::atomic<bool> g_closed{false};
 std::atomic<uint64_t> g_next_bytes{0};
 uint64_t g_largest = kLargestSlab;
 std::atomic<bool> g_full{false};
-// Rests of chunks: address (48 bits) and number of blocks (16 bits) in one word; 0 = empty.
+// Rests of chunks: the address (48 bits) and the number of blocks (16 bits) in one word; 0 = empty.
 std::atomic<uint64_t> g_spares[kSpares];
 std::atomic<uint32_t> g_spare_count{0};
 
@@ -55,7 +55,7 @@ Slab* make_slab() {
   if (base == nullptr) {
     g_full.store(true, std::memory_order_relaxed);
     static std::atomic<bool> said{false};
-    if (in_ring()) {  // nothing is lost by that
+    if (in_ring()) {  // nothing is lost in this case
       say(said, "no room for more of the log (disk, quota, PROF_MAX_SIZE or ulimit -f): the ring stays as it is: ",
           g_log.path());
       return nullptr;
@@ -75,7 +75,8 @@ Slab* make_slab() {
   return &slab;
 }
 
-// A store fault on a fresh page of the file costs 0.5–1 µs and, beside a disk writer, much more: take them here, not in hooks.
+// A store fault on a fresh page of the file costs 0.5–1 µs, and much more while the disk is written. The helper
+// thread takes these faults here, so that hooks do not.
 void touch(Slab& slab, uint32_t upto) {
   if (upto > slab.blocks) upto = slab.blocks;
   const uint32_t from = slab.touched.load(std::memory_order_relaxed);
@@ -90,8 +91,8 @@ void touch(Slab& slab, uint32_t upto) {
   slab.touched.store(upto, std::memory_order_relaxed);
 }
 
-// A slab that two threads made at once and one of them needs. Its blocks count as handed out: what closing leaves in the file
-// ends behind them, whoever gets them.
+// Two threads made a slab at once and one of them needs it; this is the other slab. Its blocks count as taken, because
+// closing cuts the file after them, whichever thread gets them.
 void give_whole(Slab& slab) {
   slab.next.store(slab.blocks, std::memory_order_release);
   give_chunk({slab.base, slab.blocks});
@@ -143,7 +144,7 @@ Chunk take_chunk(uint32_t wanted) {
       return {slab->base + at, blocks};
     }
     if (at >= kClosed) return {};
-    slab->next.store(slab->blocks, std::memory_order_relaxed);  // keeps the counter from running away
+    slab->next.store(slab->blocks, std::memory_order_relaxed);  // keeps the counter from growing without limit
     Slab* next = g_ready.exchange(nullptr, std::memory_order_acq_rel);
     if (next == nullptr) {
       const uint64_t from = read_clocks().monotonic_ns;
@@ -185,7 +186,7 @@ bool tend_chunks() {
   bool worked = false;
   if (g_ready.load(std::memory_order_acquire) == nullptr && !g_full.load(std::memory_order_relaxed)) {
     Slab* const current = g_current.load(std::memory_order_acquire);
-    // Only when the current slab is half used: a short program must not reserve twice its need.
+    // Only when half of the current slab is used: a short program must not reserve twice its need.
     if (current != nullptr && current->next.load(std::memory_order_relaxed) > current->blocks / 2) {
       if (Slab* const made = make_slab(); made != nullptr) {
         Slab* empty = nullptr;

@@ -1,6 +1,6 @@
-// Hands out blocks: chunks of 1–4 blocks cut from slabs of 4–64 MiB. A thread asks once in 400–1,600 records; that is one
-// fetch_add. The helper thread has the next slab ready and touches pages shortly before they are needed; a thread that finds
-// none extends the log itself, counted and timed.
+// Which blocks does a thread write next? It takes chunks of 1–4 blocks, cut from slabs of 4–64 MiB. A thread takes
+// one chunk in 400–1,600 records, with one fetch_add. The helper thread prepares the next slab and touches pages
+// shortly before they are needed. If no slab is ready, the thread extends the log itself; this is counted and timed.
 //
 //   slab:  |chunk|chunk|chunk|······· not handed out ·······|        next slab: prepared by the helper
 //                             ^ next (fetch_add)
@@ -17,22 +17,24 @@ struct Chunk {
   uint32_t blocks = 0;
 };
 
-// First slab of a life; each is twice as large as the one before it, up to `largest`. False: no room.
+// The first slab of a recording has `slab_bytes`. Each slab is twice as large as the one before, up to `largest` bytes.
+// Returns false if there is no room.
 constexpr uint64_t kLargestSlab = 64ull << 20;
 bool open_chunks(uint64_t slab_bytes, uint64_t largest = kLargestSlab);
-// `wanted` blocks or fewer; {} when the log has no room left (counted).
+// Takes `wanted` blocks or fewer; {} if the log has no room (counted).
 Chunk take_chunk(uint32_t wanted);
-// The rest of a dead thread's chunk: the next to ask gets it.
+// Returns the unused rest of a chunk, for example when a thread ends. The next take_chunk() gets it.
 void give_chunk(Chunk rest);
 
-// Helper thread: prepares the next slab, touches pages ahead, copies to the file where the log is not mapped. Returns whether
-// there was anything to do.
+// Helper thread: prepares the next slab and touches pages ahead. Returns whether it made a slab.
 bool tend_chunks();
-// At exit: hands out nothing any more and returns the file offset behind the last block that was handed out.
+// At exit: after this call no chunk is taken. Returns the file offset after the last block that was taken.
 uint64_t close_chunks();
 bool chunks_are_closed();
+// Copies the used blocks and the header to the file if the log is not mapped.
 void write_back_chunks();
-// Child of a fork: forgets all slabs. Before another part of the run: `life` is the one that ended.
+// abandon_chunks(): in the child of a fork, abandons all slabs. retire_chunks(): before another recording of this
+// process; `life` is the epoch that ended.
 void abandon_chunks();
 void retire_chunks(uint64_t life);
 

@@ -16,9 +16,8 @@ namespace {
 #define MADV_WIPEONFORK 18
 #endif
 
-// What is counted while there is no log: before the start, and in a forked child until it starts its own. Fork gives
-// the child this page full of zeros: what its parent counted is the parent's. (Kernels that cannot do that leave it as
-// it is.)
+// Counts while there is no log: before the start, and in a forked child until it starts its own log. Fork wipes this
+// page in the child, because the parent's counts belong to the parent. Kernels that cannot wipe it leave it unchanged.
 struct alignas(4096) EarlyPage {
   std::atomic<uint64_t> counter[format::kMaxCounters];
   std::atomic<uint32_t> asked;
@@ -41,7 +40,7 @@ void count(format::LossCounter counter, uint64_t n) {
   const uint32_t index = static_cast<uint32_t>(counter);
   const Phase phase = life().phase.load(std::memory_order_relaxed);
   format::CounterPage* const page = g_log.counters();
-  // A cold life with a page: the page is the parent's.
+  // The phase is Cold and there is a page: the page is the parent's.
   if (page != nullptr && phase != Phase::Cold && phase != Phase::Starting) {
     std::atomic_ref(page->counter[index]).fetch_add(n, std::memory_order_relaxed);
   } else {

@@ -1,4 +1,5 @@
-// The loss counters of the log: what should have been recorded and was not, and why. In the program.
+// How many records that should exist were lost, and why? These are the loss counters of the log. This code runs in the
+// program.
 #pragma once
 
 #include "preload/format/loss_counters.h"
@@ -7,13 +8,13 @@
 
 namespace prof::preload {
 
-// Adds to a loss counter of the log; what is counted before there is a log is kept and written into it
+// Adds `n` to a loss counter of the log. Counts from before there is a log are kept and written into it
 // (adopt_counters()). Safe anywhere, also in the child of a fork and in signal handlers.
 void count(format::LossCounter counter, uint64_t n);
 inline void count(format::LossCounter counter) { count(counter, 1); }
 
-// Counters live in the log's counter page; before there is one, and in a forked child, in memory. Moves those into the
-// page.
+// Moves the counts that are kept in memory into the log's counter page. They are in memory before there is a page, and
+// in a forked child.
 void adopt_counters();
 
 }  // namespace prof::preload

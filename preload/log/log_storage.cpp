@@ -26,12 +26,12 @@ LogFile g_log;
 
 namespace {
 
-constexpr int kLowestDescriptor = 512;  // out of the way of programs that expect small numbers
+constexpr int kLowestDescriptor = 512;  // avoids the small numbers that some programs expect to be free
 constexpr unsigned kMaxAttempts = 1000;
 constexpr long kXfsMagic = 0x58465342;
 constexpr long kOverlayMagic = 0x794c7630;
 
-// fstat by system call: glibc < 2.33 has no such symbol, later ones give it a new version.
+// fstat by system call: glibc < 2.33 has no such symbol, and later ones give it a new version.
 bool stat_descriptor(int fd, struct stat& out) {
 #if defined(SYS_newfstatat)
   return syscall(SYS_newfstatat, fd, "", &out, AT_EMPTY_PATH) == 0;
@@ -40,7 +40,7 @@ bool stat_descriptor(int fd, struct stat& out) {
 #endif
 }
 
-// SIGXFSZ would kill a program that goes past `ulimit -f`; our own writes must not.
+// SIGXFSZ would kill a program that exceeds `ulimit -f`. The recorder's own writes must not cause that.
 class XfszBlocked {
  public:
   XfszBlocked() {
@@ -63,7 +63,7 @@ class XfszBlocked {
   uint64_t old_ = 0;
 };
 
-// Shared mappings keep their promise (readable after a kill, no stale pages) on these.
+// On these file systems shared mappings are reliable: readable after a kill, without stale pages.
 bool mapping_trusted(int fd) {
   struct statfs fs {};
   if (fstatfs(fd, &fs) != 0) return false;
@@ -136,7 +136,7 @@ bool LogFile::ours() {
   struct stat s {};
   if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) return true;
   count(format::LossCounter::log_replaced);
-  fd_ = -1;  // somebody else's now: never to be closed by us
+  fd_ = -1;  // the number belongs to another file now: the recorder must never close it
   const int fd = open(path_, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
   if (!stat_descriptor(fd, s) || s.st_dev != device_ || s.st_ino != inode_) {
@@ -147,7 +147,7 @@ bool LogFile::ours() {
   return true;
 }
 
-// How much of [end, end + bytes) the limits allow.
+// Computes how many bytes of [end, end + bytes) the limits allow.
 bool LogFile::room_for(uint64_t end, uint64_t bytes, uint64_t& allowed) {
   allowed = bytes;
   const auto cap = [&](uint64_t limit) {
@@ -159,7 +159,7 @@ bool LogFile::room_for(uint64_t end, uint64_t bytes, uint64_t& allowed) {
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) cap(limit.rlim_cur);
   struct statfs fs {};
   if (fstatfs(fd_, &fs) == 0 && fs.f_blocks != 0) {
-    // Leave 5 % of the disk, to a program that needs it more than we do.
+    // Leave 5 % of the disk to the program.
     const uint64_t keep = static_cast<uint64_t>(fs.f_blocks) / 20;
     const uint64_t spare =
         fs.f_bavail > keep ? (static_cast<uint64_t>(fs.f_bavail) - keep) * static_cast<uint64_t>(fs.f_bsize) : 0;
@@ -176,7 +176,8 @@ bool LogFile::reserve(uint64_t offset, uint64_t bytes) {
   while (result != 0 && errno == EINTR);
   if (result == 0) return true;
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
-  // No fallocate here: write zeros, so that a full disk shows now and not as SIGBUS at a later store.
+  // No fallocate on this file system. Zeros are written instead, so that a full disk is an error now and not a SIGBUS
+  // at a later store.
   static const char zeros[format::kBlockBytes] = {};
   for (uint64_t at = offset; at < offset + bytes; at += sizeof zeros) {
     if (pwrite(fd_, zeros, sizeof zeros, static_cast<off_t>(at)) != static_cast<ssize_t>(sizeof zeros)) return false;
@@ -203,7 +204,8 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
         if (memory != MAP_FAILED && backing_ == format::Backing::Mapped) guard_mapping(memory, bytes);
         break;
       }
-      // Not that much: give the stretch back if nobody went on behind it, and try a smaller one.
+      // There is not so much room. Give this range back if no other thread reserved one after it, and try a smaller
+      // range.
       uint64_t expected = offset + bytes;
       end_.compare_exchange_strong(expected, offset, std::memory_order_acq_rel);
       bytes = bytes / 4 / format::kBlockBytes * format::kBlockBytes;
@@ -217,7 +219,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
   if (format::CounterPage* const page = counters(); page != nullptr) {
     const uint64_t blocks = (end_.load(std::memory_order_relaxed) - format::kBlocksOffset) / format::kBlockBytes;
     std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_seq_cst);
-    // The log was closed meanwhile: what closing wrote holds, whichever of the two came last.
+    // If the log was closed meanwhile, the number that closing wrote is valid, whichever store came last.
     if (const uint64_t last = blocks_at_end_.load(std::memory_order_seq_cst); last != kNotClosed)
       std::atomic_ref(page->blocks_reserved).store(last, std::memory_order_seq_cst);
   }
@@ -229,8 +231,8 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
   const XfszBlocked guard;
   const char* at = static_cast<const char*>(from);
   while (bytes != 0) {
-    // By system call: libc's is a cancellation point. The pages change meanwhile; the kernel copies a block from its header
-    // on, so that `committed` is never ahead of its records, and the next copy brings what came later.
+    // By system call: libc's pwrite is a cancellation point. The pages change meanwhile. The kernel copies a block from
+    // its header on, so `committed` is never ahead of its records. The next copy contains what came later.
     const long done = syscall(SYS_pwrite64, fd_, at, bytes, static_cast<off_t>(offset));
     if (done <= 0) {
       if (done < 0 && errno == EINTR) continue;
@@ -269,8 +271,8 @@ void LogFile::abandon() {
 }
 
 void LogFile::retire(uint64_t life) {
-  // Counted in and read for prof ctl by threads that are not recorded, which nobody can wait for: kept for as many parts as no thread
-  // sleeps through between two instructions.
+  // Threads that are not recorded count in this page and read it for prof ctl. Nothing can wait for them. So the pages
+  // are kept for as many recordings as no thread sleeps through between two instructions.
   constexpr uint32_t kKept = 64;
   static void* kept[kKept];
   static uint32_t next = 0;

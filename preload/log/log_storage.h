@@ -1,6 +1,6 @@
-// The log's file: its name, its header and counter page, and stretches of it mapped into memory ("slabs"). Where mapping is
-// not to be trusted (network and unknown file systems) slabs are private memory that write_back() copies to the file.
-// Called by runtime/ and chunks.cpp; never on the record path.
+// Where is the log stored? LogFile has the log's name, its header and counter page, and the parts of it that are mapped
+// into memory ("slabs"). On file systems where mappings are not reliable (network and unknown ones), slabs are private
+// memory that write_back() copies to the file. lifecycle/ and chunks.cpp call it, never the record path.
 #pragma once
 
 #include "preload/format/block.h"
@@ -18,23 +18,26 @@ struct LogLimits {
 
 class LogFile {
  public:
-  // Creates the file named by `output` (a folder, or a name with %p %h %r %t), below `folder` if that is not empty, and its first
-  // pages. False: the reason has been reported. `backing` tells how the blocks will be stored.
-  // `part`: of the run, in this process; the second one's name ends in "-2".
+  // Creates the file and its first pages. `output` is a folder, or a name with %p %h %r %t; it is below `folder` if
+  // that is not empty. Returns false after it reported the reason. backing() is then known: how blocks are stored.
+  // `part` is the number of the recording in this process; the name of the second one ends in "-2".
   bool create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part = 1);
 
-  // Makes `bytes` (a multiple of the block size) more of the log usable and returns their memory; fewer when the disk or a
-  // limit leaves less (then `bytes` is changed), null when there is no room at all. Any thread; no lock.
+  // Makes `bytes` more of the log usable, a multiple of the block size, and returns their memory. If the disk or a
+  // limit leaves less, `bytes` becomes smaller. Returns null if there is no room at all. Any thread may call it; no
+  // lock.
   format::Block* extend(uint64_t& bytes, uint64_t& offset);
 
-  // Written backing only: copies `bytes` at `from` to `offset`, and the header pages.
+  // Written backing only: copies `bytes` at `from` to file offset `offset`; the second function copies the header
+  // pages.
   void write_back(const void* from, uint64_t bytes, uint64_t offset);
   void write_back_header();
 
-  // Cuts the file behind `end` (offset), marks it finished.
+  // Cuts the file at offset `end` and marks it as finished.
   void finish(uint64_t end, uint64_t monotonic_ns);
 
-  // In the child of a fork: lets go of the parent's file without changing it. Of an earlier part of the run: `life` is the one that ended.
+  // abandon(): in the child of a fork, releases the parent's file without changing it. retire(): releases the file of
+  // an earlier recording of this process; `life` is the epoch that ended.
   void abandon();
   void retire(uint64_t life);
 
@@ -46,7 +49,8 @@ class LogFile {
 
  private:
   bool open_new(std::string_view folder, std::string_view output, unsigned part);
-  bool ours();  // the descriptor still shows our file (programs close all descriptors and reuse the numbers)
+  // Whether the descriptor still refers to our file. Programs close all descriptors and reuse the numbers.
+  bool ours();
   bool room_for(uint64_t end, uint64_t bytes, uint64_t& allowed);
   bool reserve(uint64_t offset, uint64_t bytes);
 
@@ -55,10 +59,10 @@ class LogFile {
   uint64_t max_bytes_ = 0;
   std::atomic<uint64_t> end_{0};
   static constexpr uint64_t kNotClosed = ~0ull;
-  std::atomic<uint64_t> blocks_at_end_{kNotClosed};  // when the log was closed; a thread may just be extending it
+  std::atomic<uint64_t> blocks_at_end_{kNotClosed};  // when the log was closed; a thread may be extending it then
   format::Backing backing_ = format::Backing::Mapped;
   format::FileHeader* header_ = nullptr;
-  std::atomic<format::CounterPage*> counters_{nullptr};  // threads count while another one starts the life
+  std::atomic<format::CounterPage*> counters_{nullptr};  // threads count while another one starts the recording
   char path_[4096] = {};
 };
 

@@ -13,7 +13,7 @@ struct Retired {
   size_t bytes;
   uint64_t life;
 };
-constexpr uint32_t kMost = 4096;  // beyond it memory stays mapped for good
+constexpr uint32_t kMost = 4096;  // memory beyond this number stays mapped until the process ends
 Retired g_retired[kMost];
 uint32_t g_count = 0;
 
@@ -32,7 +32,7 @@ void retire_memory(void* memory, size_t bytes, uint64_t life) {
 void empty_log_pages(void* memory, size_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   void* const there = mmap(memory, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-  static_cast<void>(there);  // refused: it goes on being the closed log's
+  static_cast<void>(there);  // on failure the pages remain those of the closed log
 }
 
 void retire_log_pages(void* memory, size_t bytes, uint64_t life) {

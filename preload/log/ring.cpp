@@ -19,12 +19,15 @@ namespace prof::preload {
 
 namespace {
 
-// A cell: address of a sealed block (48 bits, the lowest 12 of them 0) and generation (16 bits).
-constexpr uint64_t kEmpty = 0, kTaken = 1;  // Taken: not the first in the queue, and gone before it
+// A cell: the address of a sealed block (48 bits, the lowest 12 of them 0) and its generation (16 bits).
+// kTaken: the block was taken although it was not the first in the queue.
+constexpr uint64_t kEmpty = 0, kTaken = 1;
 constexpr uint64_t kSmallestRing = 1u << 20;
 constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;
 constexpr uint64_t kLook =
-    256;  // cells, for the first block: one may be missing where a thread was stopped while it gave it
+    // Number of cells that are searched for the first block. A cell may be empty if a thread was stopped while it added
+    // a block.
+    256;
 constexpr int64_t kKeptOfSeconds = 8 << 20;
 constexpr uint64_t kRingAheadBlocks = 256, kRingWakeEveryBlocks = 64;
 
@@ -32,15 +35,15 @@ struct Ring {
   std::atomic<uint64_t>* cells = nullptr;
   uint64_t mask = 0;
   std::atomic<uint64_t> head{0}, tail{0};
-  uint64_t touched = 0;           // positions before it: the helper's
-  std::atomic<uint32_t> left{0};  // fresh blocks that the ring may still grow by
+  uint64_t touched = 0;           // positions before it were touched; the helper thread's
+  std::atomic<uint32_t> left{0};  // fresh blocks by which the ring may still grow
   std::atomic<uint16_t> generation{0};
   std::atomic<bool> on{false};
   std::atomic<bool> closed{false};
-  std::atomic<bool> no_room{false};   // for another fresh block: the ring stays as large as it is
+  std::atomic<bool> no_room{false};   // for another fresh block: the ring keeps its size
   std::atomic<uint32_t> inside{0};    // threads that may be taking a used block
-  uint64_t keep_ticks = 0;            // of a ring of seconds
-  std::atomic<int64_t> keep_left{0};  // bytes for what ring_keeps()
+  uint64_t keep_ticks = 0;            // for a ring of seconds
+  std::atomic<int64_t> keep_left{0};  // bytes left for ring_keeps()
 };
 Ring g_ring;
 
@@ -48,12 +51,12 @@ format::Block* block_of(uint64_t entry) { return reinterpret_cast<format::Block*
 uint16_t generation_of(uint64_t entry) { return static_cast<uint16_t>(entry >> 48); }
 bool is_block(uint64_t entry) { return entry != kEmpty && entry != kTaken; }
 
-// Another thread may be using it again: the answer counts only if the block is then taken by compare-and-swap.
+// Another thread may be using the block again. The result is valid only if the block is then taken by compare-and-swap.
 __attribute__((no_sanitize("thread"))) uint64_t sealed_at(const format::Block* block) {
   return __atomic_load_n(&block->header.in_call_tick, __ATOMIC_RELAXED);
 }
 
-// The block that was sealed first, if that was at or before `latest`; null: there is none.
+// Takes the block that was sealed first, if that was at or before tick `latest`; null if there is none.
 format::Block* take_oldest(uint64_t latest) {
   for (uint64_t at = g_ring.head.load(std::memory_order_acquire), looked = 0; looked < kLook; ++at, ++looked) {
     const uint64_t tail = g_ring.tail.load(std::memory_order_acquire);
@@ -61,7 +64,7 @@ format::Block* take_oldest(uint64_t latest) {
     std::atomic<uint64_t>& cell = g_ring.cells[at & g_ring.mask];
     uint64_t entry = cell.load(std::memory_order_acquire);
     uint64_t head = g_ring.head.load(std::memory_order_acquire);
-    if (head > at) {  // others were faster
+    if (head > at) {  // other threads were faster
       at = head - 1;
       continue;
     }
@@ -70,12 +73,13 @@ format::Block* take_oldest(uint64_t latest) {
     if (ours && sealed_at(block_of(entry)) > latest) return nullptr;
     if (is_block(entry) && !cell.compare_exchange_strong(entry, first ? kEmpty : kTaken, std::memory_order_acq_rel))
       continue;
-    // Past what is taken, and in the end also past a cell that stays empty: its block is met when the queue comes round.
+    // Advance the head past a taken cell, and in the end also past a cell that stays empty. The block of that cell is
+    // found when the queue wraps around.
     if (first && (entry != kEmpty || tail - at > kLook) &&
         g_ring.head.compare_exchange_strong(head, at + 1, std::memory_order_acq_rel) && entry == kTaken)
       cell.compare_exchange_strong(entry, kEmpty, std::memory_order_acq_rel);
     if (ours) return block_of(entry);
-    if (is_block(entry)) --looked;  // an earlier life's
+    if (is_block(entry)) --looked;  // of an earlier recording
   }
   return nullptr;
 }
@@ -86,14 +90,14 @@ void note_overwritten(const format::BlockHeader& header) {
   uint64_t seen = horizon.load(std::memory_order_relaxed);
   while (seen < header.in_call_tick &&
          !horizon.compare_exchange_weak(seen, header.in_call_tick, std::memory_order_relaxed)) {}
-  const uint32_t repeated = header.sequence != 0 ? 1 : 0;  // its thread's definition
+  const uint32_t repeated = header.sequence != 0 ? 1 : 0;  // the repeated definition of its thread
   const uint32_t records = header.records > repeated ? header.records - repeated : 0;
   std::atomic_ref(words.records).fetch_add(records, std::memory_order_relaxed);
   if (std::atomic_ref(words.blocks).fetch_add(1, std::memory_order_release) % kRingWakeEveryBlocks == 0) wake_helper();
 }
 
-// Empties a block that nobody else has. The horizon comes first, then the block says that it holds nothing, then its records
-// go: a kill between any two stores leaves a log that says what is true of it.
+// Empties a block that no other thread has, in three steps: the horizon is written, the block is marked as empty, its
+// records are cleared. A kill between any two stores leaves a log whose contents are true.
 void empty(format::Block* block) {
   note_overwritten(block->header);
   std::atomic_ref(block->header.magic).store(format::kBlockGoneMagic, std::memory_order_seq_cst);
@@ -120,7 +124,8 @@ bool is_nearly_full(uint64_t capacity) {
   return tail > head && tail - head > capacity / 4 * 3;
 }
 
-// A used block, emptied; null: none, or the log is closed, which loses nothing any more.
+// Takes a used block and empties it. Returns null if there is none, or if the log is closed, because nothing may be
+// overwritten then.
 format::Block* take_used(uint64_t latest) {
   g_ring.inside.fetch_add(1, std::memory_order_seq_cst);
   format::Block* const old = g_ring.closed.load(std::memory_order_seq_cst) ? nullptr : take_oldest(latest);
@@ -147,7 +152,8 @@ uint32_t take_fresh(uint32_t wanted) {
 
 }  // namespace
 
-// Entries of an earlier life are in the queue still, of another generation; so it need not be emptied under threads that were cut off.
+// The queue still contains entries of an earlier recording; they have another generation. So it need not be cleared
+// while threads that were cut off use it.
 bool open_ring(option::Ring size) {
   g_ring.on.store(false, std::memory_order_relaxed);
   if (!size.wanted()) return true;
@@ -194,7 +200,7 @@ Chunk take_ring_chunk(uint32_t wanted) {
     leave_ring(blocks - fresh.blocks);
     if (fresh.first != nullptr) return fresh;
   }
-  // Also where the disk or PROF_MAX_SIZE has no room for the rest of the ring.
+  // Also if the disk or PROF_MAX_SIZE has no room for the rest of the ring.
   if (format::Block* const old = take_used(UINT64_MAX); old != nullptr) return {old, 1};
   const Chunk more = g_ring.keep_ticks != 0 ? Chunk{} : take_unused(1);
   if (more.first != nullptr) count(format::LossCounter::ring_grown);
@@ -218,7 +224,7 @@ void give_to_ring(format::Block* block, uint16_t generation) {
     uint64_t empty = kEmpty;
     if (g_ring.cells[at & g_ring.mask].compare_exchange_strong(empty, entry, std::memory_order_acq_rel)) return;
   }
-  // More blocks than the queue has cells: this one keeps its records for ever.
+  // There are more blocks than the queue has cells: this block keeps its records and is not used again.
 }
 
 void tend_ring() {
@@ -230,7 +236,8 @@ void tend_ring() {
   for (; g_ring.touched < until; ++g_ring.touched) {
     const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_acquire);
     if (!is_block(entry) || generation_of(entry) != ring_generation()) continue;
-    // Written back by the kernel meanwhile, its page is read-only: the first store would wait for the file system, in a hook.
+    // If the kernel has written the page back, it is read-only, and the first store would wait for the file system
+    // inside a hook.
     if (madvise(block_of(entry), format::kBlockBytes, MADV_POPULATE_WRITE) != 0) return;
   }
 }

@@ -35,7 +35,7 @@ bool guarded(uintptr_t address) {
   return false;
 }
 
-// What the process would have done without us.
+// Handles the signal as the process would have done without libprof.so.
 void hand_on(int signal, siginfo_t* info, void* context) {
   if ((g_before.sa_flags & SA_SIGINFO) != 0) {
     g_before.sa_sigaction(signal, info, context);
@@ -45,11 +45,11 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     g_before.sa_handler(signal);
     return;
   }
-  if (g_before.sa_handler == SIG_IGN && info->si_code <= 0) return;  // sent by somebody, and ignored
+  if (g_before.sa_handler == SIG_IGN && info->si_code <= 0) return;  // sent by a process, and ignored
   struct sigaction fatal {};
   fatal.sa_handler = SIG_DFL;
   sigaction(SIGBUS, &fatal, nullptr);
-  // A fault comes again when the instruction is tried again; a signal that was sent does not.
+  // A fault occurs again when the instruction is retried. A signal that a process sent does not.
   if (info->si_code <= 0) syscall(SYS_tgkill, getpid(), static_cast<pid_t>(syscall(SYS_gettid)), SIGBUS);
 }
 
@@ -75,7 +75,8 @@ void survive_truncation() {
   if (g_installed.exchange(true)) return;
   struct sigaction action {};
   action.sa_sigaction = on_sigbus;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;  // the counter page may be one of those cut off
+  // SA_NODEFER: the counter page may be one of the pages that were cut off.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
   sigaction(SIGBUS, &action, &g_before);
 }
 

@@ -1,19 +1,19 @@
-// PROF_SIGBUS=1: the program survives that somebody truncates its log. A store to a mapped page behind the end of its file is a SIGBUS;
-// a handler for the log's own pages puts private memory there, and hands every other SIGBUS on to whoever handled it before.
-// Off by default: a handler is something that the program can see.
+// How does the program survive that its log is truncated (PROF_SIGBUS=1)? A store to a mapped page after the end of its
+// file raises SIGBUS. The handler maps private memory at the log's own pages, and passes every other SIGBUS to the
+// previous handler. It is off by default, because the program can see a handler.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// Installs the handler, once a process. A program that sets one of its own later takes ours away.
+// Installs the handler, once per process. If the program sets its own handler later, that replaces ours.
 void survive_truncation();
 
-// A stretch of the log was mapped; one that is not known is not guarded.
+// Adds a mapped range of the log. A range that was not added is not guarded.
 void guard_mapping(const void* base, uint64_t bytes);
 
-// Child of a fork: the parent's stretches are not ours to write.
+// In the child of a fork: the parent's ranges are not guarded, because the child must not write to them.
 void abandon_guarded_mappings();
 
 }  // namespace prof::preload
