@@ -65,7 +65,7 @@ CategoryRule parse_rule(std::string_view line) {
     throw std::runtime_error(fmt::format("category '{}': letters, digits, _ and - are allowed", category));
   }
   const std::string_view pattern = trimmed(line.substr(end));
-  if (pattern.empty()) throw std::runtime_error(fmt::format("category '{}' has no pattern behind it", category));
+  if (pattern.empty()) throw std::runtime_error(fmt::format("category '{}' has no pattern after it", category));
   return {std::string(category), NamePattern(pattern)};
 }
 

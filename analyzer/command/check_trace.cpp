@@ -82,11 +82,11 @@ void print_facts(const Process& process) {
     if (key.starts_with(kEvents)) fmt::print("    {:<20} {}\n", readable_utf8(key.substr(kEvents.size())), value);
   }
   for (const auto& [key, value] : process.facts) {
-    if (key != "events" && key != "set aside" && !key.starts_with(kEvents))
+    if (key != "events" && key != "skipped" && key != "changed" && !key.starts_with(kEvents))
       fmt::print("  says       {} = {}\n", readable_utf8(key), readable_utf8(value));
   }
   for (const auto& [key, value] : process.facts) {
-    if (key == "set aside") fmt::print("  set aside  {}\n", value);
+    if (key == "skipped" || key == "changed") fmt::print("  {}    {}\n", key, value);
   }
 }
 

@@ -328,7 +328,7 @@ void add_ctl(CLI::App& app, Run& run) {
       "  PROF_RING=256M prof record -- ./server &     later: prof ctl 4711 dump -o slow.plog\n"
       "A process is reached once it has made a CUDA or NVTX call, through its log or, with PROF_START=ctl, from the "
       "start.\n"
-      "Exit status: 0 done, 1 asked but not done yet (status: records were lost), 2 it cannot be reached.");
+      "Exit status: 0 done, 1 requested but not done yet (status: records were lost), 2 it cannot be reached.");
   verb->callback([&run, options] {
     run = [options] {
       const std::string process = fmt::format("/proc/{}", options->pid);

@@ -10,7 +10,7 @@ namespace prof::analyzer {
 inline void add_symbol_search(CLI::App& verb, SymbolOptions& symbols) {
   SymbolSearch& search = symbols.search;
   verb.add_option("--symbol-path", search.symbol_path,
-                  "files, or folders with files, of the program's code and debug information; asked first")
+                  "files, or folders with files, of the program's code and debug information; searched first")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)

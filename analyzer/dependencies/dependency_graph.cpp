@@ -242,7 +242,7 @@ class GraphBuilder {
       std::pop_heap(now.running.begin(), now.running.end(), LaterEnd());
       const Running ended = now.running.back();
       now.running.pop_back();
-      if (ended.behind == nodes_[now.last].node) {
+      if (ended.preceding == nodes_[now.last].node) {
         go_on(now.last, ended.slot);
       } else {
         now.last = nodes_.join(now.last, ended.slot);

@@ -40,7 +40,7 @@ struct ThreadNow {
 struct Running {
   int64_t end_ns;
   uint32_t slot;
-  uint32_t behind;  // the last node of the stream when the operation started
+  uint32_t preceding;  // the last node of the stream when the operation started
 };
 
 struct StreamNow {

@@ -58,17 +58,17 @@ std::span<const uint32_t> ValueWaits::writes_for(uint32_t wait) const {
   const std::vector<StreamMemoryOp>& ops = trace_.memory_ops;
   const StreamMemoryOp& wanted = ops[wait];
   const std::tuple key(process(wait), wanted.address, wanted.wide(), wait);
-  const auto behind = std::partition_point(writes_.begin(), writes_.end(), [&](uint32_t row) {
+  const auto after = std::partition_point(writes_.begin(), writes_.end(), [&](uint32_t row) {
     return std::tuple(process(row), ops[row].address, ops[row].wide(), row) < key;
   });
   const auto fits = [&](uint32_t row) { return ends_wait(wanted, ops[row].value); };
-  auto first = behind, last = behind;
+  auto first = after, last = after;
   while (first != writes_.begin() && same_word(first[-1], wait) && fits(first[-1])) {
     if (static_cast<size_t>(last - --first) > kMostCandidates) return {};
   }
   if (first == last) {
     while (first != writes_.end() && same_word(*first, wait) && !fits(*first)) {
-      if (static_cast<size_t>(++first - behind) > kMostCandidates) return {};
+      if (static_cast<size_t>(++first - after) > kMostCandidates) return {};
     }
     last = first;
     while (last != writes_.end() && same_word(*last, wait) && fits(*last)) {

@@ -132,7 +132,7 @@ Table report_bench_kernel(const AnalysisInput& input) {
     const Range& range = trace.ranges[bench.range];
     const std::string what(trace.text(trace.labels[index(range.label)].text));
     if (const std::string refusal = refusal_of(trace, range); !refusal.empty())
-      table.notes.push_back(fmt::format("{}: ended behind {} repeats: {}", what, bench.repeats.size(), refusal));
+      table.notes.push_back(fmt::format("{}: ended after {} repeats: {}", what, bench.repeats.size(), refusal));
     if (bench.fills != 0)
       table.notes.push_back(
           fmt::format("{}: the fills in front of the launch were made again with it: {}", what, bench.fills));

@@ -92,9 +92,9 @@ class Work {
 
   bool outstanding(uint32_t process, uint32_t stream, int64_t time_ns) {
     const std::vector<DepthStep>& steps = of(process, stream).steps;
-    const auto behind = std::partition_point(steps.begin(), steps.end(),
-                                             [&](const DepthStep& step) { return step.time_ns <= time_ns; });
-    return behind != steps.begin() && behind[-1].outstanding > 0;
+    const auto after = std::partition_point(steps.begin(), steps.end(),
+                                            [&](const DepthStep& step) { return step.time_ns <= time_ns; });
+    return after != steps.begin() && after[-1].outstanding > 0;
   }
   int64_t busy_ns(uint32_t process, int64_t begin_ns, int64_t end_ns) {
     return of(process, kNone).busy.overlap_ns(begin_ns, end_ns);

@@ -83,7 +83,8 @@ class Search {
     std::string why;
     const std::unique_ptr<ElfFile> file = ElfFile::open(path, why);
     if (file == nullptr) {
-      if (recorded) said_ = access(path.c_str(), F_OK) == 0 ? fmt::format("{}: {}", path, why) : "the file is gone";
+      if (recorded)
+        said_ = access(path.c_str(), F_OK) == 0 ? fmt::format("{}: {}", path, why) : "the file no longer exists";
       return;
     }
     if (!is_the_module(*file, recorded, crc)) return;

@@ -301,7 +301,7 @@ void CounterHost::finish() {
 
 #else  // built with headers older than CUDA 12.6
 
-bool CounterHost::open(const Cupti&, By, CUcontext, uint32_t, std::string_view) {
+bool CounterHost::open(const Cupti&, By, CUcontext, uint32_t, const option::WantedMetrics&) {
   return refuse_in_words("libprof.so was built with CUPTI's headers of CUDA 12.5 or older");
 }
 bool CounterHost::refuse(const char*, CUptiResult, const char*) { return false; }

@@ -64,7 +64,7 @@ void on_sigbus(int signal, siginfo_t* info, void* context) {
   void* const page = reinterpret_cast<void*>(address & ~(kPage - 1));
   void* const there = mmap(page, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   static std::atomic<bool> said{false};
-  say(said, "somebody cut the log short; what was on its lost pages is gone: ", g_log.path());
+  say(said, "the log was truncated while it was written; the records on its lost pages are lost: ", g_log.path());
   errno = saved;
   if (there == MAP_FAILED) hand_on(signal, info, context);
 }

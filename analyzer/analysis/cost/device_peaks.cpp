@@ -145,10 +145,10 @@ DevicePeaks parse_row(std::string_view line, PeakOrigin origin) {
   row.origin = origin;
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || trimmed(line.substr(0, colon)).empty())
-    throw std::runtime_error("no name with a colon behind it");
+    throw std::runtime_error("no name with a colon after it");
   row.name = trimmed(line.substr(0, colon));
   std::string_view rest = trimmed(line.substr(colon + 1));
-  if (rest.empty()) throw std::runtime_error("no number behind the name");
+  if (rest.empty()) throw std::runtime_error("no number after the name");
   while (!rest.empty()) {
     const std::string_view word = rest.substr(0, std::min(rest.find_first_of(" \t"), rest.size()));
     const size_t equals = word.find('=');

@@ -18,7 +18,7 @@ std::string_view no_cost_text(NoCost reason) {
     case NoCost::CountedInside: return "counted at an operator inside";
     case NoCost::UsefulUnknown: break;
   }
-  return "not told by what was counted";
+  return "not known from the counted metrics";
 }
 
 void set_matrix_cost(OpCost& cost, uint64_t flops, uint64_t elements) {

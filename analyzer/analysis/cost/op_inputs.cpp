@@ -141,9 +141,9 @@ std::optional<Shape> json_shape(std::string_view json) {
 
 std::optional<double> json_member(std::string_view members, std::string_view key) {
   for (size_t at = members.find(key); at != std::string_view::npos; at = members.find(key, at + 1)) {
-    const size_t behind = at + key.size();
-    if (at == 0 || members[at - 1] != '"' || members.substr(behind, 2) != "\":") continue;
-    std::string_view text = members.substr(behind + 2);
+    const size_t after = at + key.size();
+    if (at == 0 || members[at - 1] != '"' || members.substr(after, 2) != "\":") continue;
+    std::string_view text = members.substr(after + 2);
     while (!text.empty() && (text.front() == ' ' || text.front() == '"')) text.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

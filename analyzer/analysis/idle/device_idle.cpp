@@ -35,9 +35,9 @@ DeviceIdle::DeviceIdle(const AnalysisInput& input, DeviceId device, const std::v
 }
 
 DepthStep DeviceIdle::depth_at(int64_t time_ns) const {
-  const auto behind = std::partition_point(steps_.begin(), steps_.end(),
-                                           [&](const DepthStep& step) { return step.time_ns <= time_ns; });
-  return behind == steps_.begin() ? DepthStep{time_ns, 0, 0} : behind[-1];
+  const auto after = std::partition_point(steps_.begin(), steps_.end(),
+                                          [&](const DepthStep& step) { return step.time_ns <= time_ns; });
+  return after == steps_.begin() ? DepthStep{time_ns, 0, 0} : after[-1];
 }
 
 void DeviceIdle::find_falls() {

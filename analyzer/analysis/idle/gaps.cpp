@@ -188,9 +188,9 @@ class Classifier {
     const Rows rows = trace_.streams[wait.other].operations;
     const GpuOperation* const first = trace_.operations.data() + rows.first;
     const GpuOperation* const last = trace_.operations.data() + rows.last;
-    const GpuOperation* const behind =
+    const GpuOperation* const after =
         std::partition_point(first, last, [&](const GpuOperation& o) { return o.start_ns < gap.end_ns; });
-    return behind != first && behind[-1].end_ns > gap.begin_ns;
+    return after != first && after[-1].end_ns > gap.begin_ns;
   }
 
   const Trace& trace_;

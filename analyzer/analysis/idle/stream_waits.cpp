@@ -54,10 +54,10 @@ void StreamWaits::add_calls(const Trace& trace, const CallTable& calls) {
 }
 
 const StreamWaits::Wait* StreamWaits::last_of(const std::vector<Wait>& waits, int64_t after_ns, int64_t until_ns) {
-  const auto behind =
+  const auto after =
       std::partition_point(waits.begin(), waits.end(), [&](const Wait& wait) { return wait.time_ns <= until_ns; });
-  if (behind == waits.begin() || behind[-1].time_ns <= after_ns) return nullptr;
-  return &behind[-1];
+  if (after == waits.begin() || after[-1].time_ns <= after_ns) return nullptr;
+  return &after[-1];
 }
 
 }  // namespace prof::analyzer

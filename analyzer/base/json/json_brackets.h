@@ -74,9 +74,9 @@ class JsonBrackets {
         escaped_ = 1;
         break;
       }
-      const uint64_t behind = uint64_t{2} << at;
-      escaped |= behind;
-      backslashes &= ~behind;
+      const uint64_t after = uint64_t{2} << at;
+      escaped |= after;
+      backslashes &= ~after;
     }
     return escaped;
   }

@@ -164,7 +164,7 @@ std::string ChromeText::what_is_wrong() const {
   const uint64_t offset = offset_of(scan_.failed_at());
   const char* const place = state_ == State::Events ? "in traceEvents" : "in the outer object";
   if (!scan_.needs_more()) {
-    const char* const what = state_ == State::Closed  ? "there is more text behind the end"
+    const char* const what = state_ == State::Closed  ? "there is more text after the end"
                              : state_ == State::Start ? "it is no JSON object or array"
                                                       : "the JSON is not well-formed";
     return fmt::format("{}: byte {}: {}; what follows is left out", path_, offset, what);

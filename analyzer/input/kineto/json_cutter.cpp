@@ -8,11 +8,11 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is set aside
+constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is skipped
 constexpr size_t kMostMember = size_t{16} << 20;  // likewise a member other than the events
 constexpr size_t kMostWord = 4096;                // and a text or number of more than this
 constexpr size_t kLongEvent = size_t{16} << 10;   // an event longer than this may have swallowed others
-constexpr ptrdiff_t kLookBack = 256;              // kept of what is set aside: the comma before an event
+constexpr ptrdiff_t kLookBack = 256;              // kept of what is skipped: the comma before an event
 
 bool is_blank(char c) { return is_json_space(c) || c == ','; }
 
@@ -185,9 +185,9 @@ const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<Js
 // Whether a word, a string or a list stands between two commas, as far as the text is read.
 bool is_element(const char* p, const char* end) {
   if (*p == '[' || *p == '}' || *p == ':') return true;
-  const char* behind = json_value_end(p, end);
-  while (behind != nullptr && behind != end && is_json_space(*behind)) ++behind;
-  return behind == nullptr || behind == end || *behind == ',' || *behind == ']';
+  const char* after = json_value_end(p, end);
+  while (after != nullptr && after != end && is_json_space(*after)) ++after;
+  return after == nullptr || after == end || *after == ',' || *after == ']';
 }
 
 // An event that is this long and no JSON may hold the next ones: two quotes are missing, an even number of events
@@ -215,16 +215,16 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
       return true;
     }
     if (*s.p != '{') return is_element(s.p, s.end) ? start_skip(s, At::Events) : start_resync(s);
-    const char* const behind = event_end(brackets, s.begin, cut.nested);
-    const bool broken = brackets.broken() != nullptr && (behind == nullptr || brackets.broken() < behind);
-    if (broken || (behind != nullptr && swallows_events(s.p, behind))) {
+    const char* const after = event_end(brackets, s.begin, cut.nested);
+    const bool broken = brackets.broken() != nullptr && (after == nullptr || brackets.broken() < after);
+    if (broken || (after != nullptr && swallows_events(s.p, after))) {
       cut.nested.resize(nested);
       return start_resync(s);
     }
-    if (behind == nullptr) break;
+    if (after == nullptr) break;
     nested = cut.nested.size();
-    cut.events.push_back({s.place(s.p, behind), static_cast<uint32_t>(nested)});
-    s.p = behind;
+    cut.events.push_back({s.place(s.p, after), static_cast<uint32_t>(nested)});
+    s.p = after;
   }
   cut.nested.resize(nested);
   if (!s.last && static_cast<size_t>(s.end - s.p) < kMostEvent) return false;
@@ -234,7 +234,7 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
     ended_inside(s, "an event");
     return false;
   }
-  tell(s.offset_of(s.p), "an event longer than 64 MiB: set aside");
+  tell(s.offset_of(s.p), "an event longer than 64 MiB: skipped");
   return start_skip(s, At::Events);
 }
 
@@ -248,14 +248,14 @@ bool JsonCutter::start_resync(Stretch& s) {
 bool JsonCutter::resync(Stretch& s) {
   const char* const found = next_event_start(s.p, s.end);
   if (found != nullptr) {
-    tell(skip_begin_, fmt::format("no well-formed event; {} bytes are set aside, up to what begins the next one",
+    tell(skip_begin_, fmt::format("no well-formed event; {} bytes are skipped, up to what begins the next one",
                                   s.offset_of(found) - skip_begin_));
     at_ = At::Events;
     s.p = found;
     return true;
   }
   if (s.last) {
-    tell(skip_begin_, fmt::format("no well-formed event, and none behind it: the last {} bytes are set aside",
+    tell(skip_begin_, fmt::format("no well-formed event, and none after it: the last {} bytes are skipped",
                                   s.offset_of(s.end) - skip_begin_));
     return false;
   }

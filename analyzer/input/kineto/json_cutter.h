@@ -66,7 +66,7 @@ class JsonCutter {
   At at_ = At::Start;
   At after_skip_ = At::Members;
   JsonExtent extent_;        // of the value being skipped
-  uint64_t skip_begin_ = 0;  // offset of the value being skipped, or of what is set aside
+  uint64_t skip_begin_ = 0;  // offset of the value being skipped, or of what is skipped
   bool skip_word_ = false;   // it is a number or word
   bool array_form_ = false;
   bool found_events_ = false;

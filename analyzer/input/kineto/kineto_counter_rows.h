@@ -21,7 +21,7 @@ class KinetoCounterRowMaker {
   // For the latest row of KinetoRows::operations or KinetoRows::ranges; nothing if the event has no values.
   void add_to_operation(const KinetoEvent& event);
   void add_to_range(const KinetoEvent& event);
-  // An event of its own ("cuda_profiler_range"); without values it is set aside.
+  // An event of its own ("cuda_profiler_range"); without values it is skipped.
   void add_event(const KinetoEvent& event, int64_t begin_ns);
 
  private:

@@ -55,7 +55,7 @@ class KinetoImport {
     if (nothing || !cutter_.found_events() || model_.no_event_at_all()) refuse(damage);
     if (cutter_.not_events() != 0)
       header_.facts.emplace_back(
-          "set aside", fmt::format("{} elements of the list of events that are no objects", cutter_.not_events()));
+          "skipped", fmt::format("{} elements of the list of events that are no objects", cutter_.not_events()));
     model_.finish(header_, std::move(damage));
   }
 

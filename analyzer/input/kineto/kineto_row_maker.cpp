@@ -46,7 +46,7 @@ void KinetoRowMaker::add(char* origin, JsonPlace place, std::span<const JsonPlac
   KinetoEventReader::Error error;
   if (!reader_.read(origin, place, nested, event_, error)) {
     rows_.tally.damaged(offset + place.begin + error.offset,
-                        fmt::format("event set aside, it is no JSON: {}", error.what));
+                        fmt::format("event skipped, it is no JSON: {}", error.what));
     return;
   }
   count();

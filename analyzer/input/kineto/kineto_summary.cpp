@@ -1,5 +1,7 @@
 #include "analyzer/input/kineto/kineto_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -10,8 +12,13 @@ namespace {
 
 constexpr size_t kMostDamage = 1000;  // damaged events of a file that are listed one by one
 
-constexpr std::string_view kAsideTexts[] = {
-#define KINETO_ASIDE(name, text) text,
+struct AsideText {
+  std::string_view key;   // of the fact: "skipped" or "changed"
+  std::string_view text;  // after the number of events
+};
+
+constexpr AsideText kAsideTexts[] = {
+#define KINETO_ASIDE(name, what, text) {what, text},
 #include "analyzer/input/kineto/kineto_aside.def"
 #undef KINETO_ASIDE
 };
@@ -37,7 +44,7 @@ void KinetoSummary::write(const KinetoHeader& header, std::vector<KinetoDamage> 
   for (const auto& [category, count] : counts_) process.facts.emplace_back("events " + category, std::to_string(count));
   for (size_t i = 0; i < std::size(kAsideTexts); ++i) {
     if (aside_[i] != 0)
-      process.facts.emplace_back("set aside", std::to_string(aside_[i]) + " " + std::string(kAsideTexts[i]));
+      process.facts.emplace_back(kAsideTexts[i].key, fmt::format("{} {}", aside_[i], kAsideTexts[i].text));
   }
   for (const std::string& fact : counter_facts) process.facts.emplace_back("hardware counters", fact);
   for (const std::string& what : header.unread) damage.push_back({0, what});

@@ -13,8 +13,8 @@
 
 namespace prof::analyzer {
 
-// KinetoSummary adds up the tallies of all stretches and what the steps after the last stretch set aside, and writes
-// the sums where reports read them: into Process::facts ("events", "events kernel", "set aside") and Process::damage.
+// KinetoSummary adds up the tallies of all stretches and what the steps after the last stretch skipped, and writes
+// the sums where reports read them: into Process::facts ("events", "events kernel", "skipped") and Process::damage.
 class KinetoSummary {
  public:
   void add(const KinetoTally& stretch);

@@ -9,9 +9,9 @@
 
 namespace prof::analyzer {
 
-// Why an event is not in the model, or not as written.
+// Why an event is not in the model, or has other values there than in the file.
 enum class KinetoAside : uint8_t {
-#define KINETO_ASIDE(name, text) name,
+#define KINETO_ASIDE(name, what, text) name,
 #include "analyzer/input/kineto/kineto_aside.def"
 #undef KINETO_ASIDE
   kCount
@@ -29,7 +29,7 @@ struct KinetoCount {
   uint64_t events = 0;
 };
 
-// KinetoTally counts the events of one stretch: how many each category has, how many are set aside and why, how many
+// KinetoTally counts the events of one stretch: how many each category has, how many are skipped and why, how many
 // are no JSON and where these are. Every event of a trace is counted in exactly one category, or as damaged.
 // KinetoSummary adds up the tallies of a file.
 class KinetoTally {

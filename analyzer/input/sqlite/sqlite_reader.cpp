@@ -161,8 +161,7 @@ std::vector<std::string> SqliteRows::problems() const {
   if (!broken_.empty())
     lines.push_back(fmt::format("{}: damaged after {}: {}; the rest of the table is not read", table_,
                                 rows(std::min(rows_, file_.file_bytes())), broken_));
-  for (const auto& [why, count] : aside_)
-    lines.push_back(fmt::format("{}: {} set aside: {}", table_, rows(count), why));
+  for (const auto& [why, count] : aside_) lines.push_back(fmt::format("{}: {} skipped: {}", table_, rows(count), why));
   for (size_t i = 0; i < names_.size(); ++i) {
     if (misread_[i] != 0)
       lines.push_back(fmt::format("{}: {} with a '{}' that is no number in range, read as not known", table_,

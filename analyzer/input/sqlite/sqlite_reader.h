@@ -63,12 +63,12 @@ class SqliteRows {
   std::string_view text(size_t column);
   bool is_null(size_t column);
 
-  // The row is not used; `why` completes "12 rows set aside: …".
+  // The row is not used; `why` completes "12 rows skipped: …".
   void set_aside(std::string_view why) {
     constexpr size_t kMostReasons = 32;
     ++aside_[std::string(aside_.size() < kMostReasons || aside_.contains(why) ? why : "other reasons")];
   }
-  // "TABLE: 3 rows set aside: start is no number" …: one line per kind of problem. Empty if there is none.
+  // "TABLE: 3 rows skipped: start is no number" …: one line per kind of problem. Empty if there is none.
   std::vector<std::string> problems() const;
 
  private:

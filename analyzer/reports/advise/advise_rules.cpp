@@ -89,7 +89,7 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   advice.see = "sequences";
   advice.finding = "short kernels one after the other";
   advice.evidence =
-      fmt::format("{} kernels below {} right behind another one, {}; most: {} then {} ({})", operations.count,
+      fmt::format("{} kernels below {} right after another one, {}; most: {} then {} ({})", operations.count,
                   scaled_time(kShortKernelNs), scaled_time(operations.time_ns),
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first >> 32)),
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first)), most->second);
@@ -137,18 +137,18 @@ void allocations(const AdviceInput& in, std::vector<Advice>& found) {
 void default_stream(const AdviceInput& in, std::vector<Advice>& found) {
   const std::vector<uint32_t>& ordered = in.shared.ordered_by_legacy();
   if (ordered.empty()) return;
-  FoundNodes behind;
+  FoundNodes after;
   each_node(in, kOperationNodes, [&](const Node& node) {
     if (std::binary_search(ordered.begin(), ordered.end(), node.row))
-      behind.add(node.row, in.graph.time(node.after_before));
+      after.add(node.row, in.graph.time(node.after_before));
   });
-  if (behind.count == 0) return;
+  if (after.count == 0) return;
   Advice advice;
   advice.see = "gpu-trace";
   advice.finding = "the default stream orders the other streams";
-  advice.evidence = fmt::format("{} operations were ordered behind another stream by it", behind.count);
+  advice.evidence = fmt::format("{} operations were ordered after another stream by it", after.count);
   advice.action = "create streams with cudaStreamNonBlocking, or compile with --default-stream per-thread";
-  advice.operation = behind.longest;
+  advice.operation = after.longest;
   advice.scenario = {
       {kind_bit(NodeKind::Join), kPartWait, 0, 0, {}, [](uint32_t row) { return row == kLegacyJoin; }, {}, true}};
   found.push_back(std::move(advice));

@@ -25,7 +25,7 @@ void tell(std::string_view who, std::string_view remedy) {
   if (scope.recording()) define_meta("second_cupti", who);
   static std::atomic<bool> said{false};
   say(said, "another CUPTI in the program (", who,
-      ") comes behind the one that takes GPU times, and the driver lets in the first alone: that profiler gets no "
+      ") comes after the one that takes GPU times, and the driver admits the first alone: that profiler gets no "
       "records. ",
       remedy);
 }

@@ -11,9 +11,9 @@ LabelId MadeLabels::with_text(LabelId like, std::string_view text, std::string_v
   return find_or_add(0, like, label);
 }
 
-LabelId MadeLabels::around(LabelId from, std::string_view before, std::string_view behind) {
+LabelId MadeLabels::around(LabelId from, std::string_view before, std::string_view after) {
   Label label = trace_.labels[index(from)];
-  label.text = trace_.strings.intern(fmt::format("{}{}{}", before, trace_.text(label.text), behind));
+  label.text = trace_.strings.intern(fmt::format("{}{}{}", before, trace_.text(label.text), after));
   return find_or_add(1, from, label);
 }
 

@@ -17,7 +17,7 @@ class MadeLabels {
   LabelId with_text(LabelId like, std::string_view text, std::string_view of_domain = {});
 
   // The text of `from` between two others.
-  LabelId around(LabelId from, std::string_view before, std::string_view behind);
+  LabelId around(LabelId from, std::string_view before, std::string_view after);
 
  private:
   LabelId find_or_add(uint64_t made_how, LabelId from, const Label& label);

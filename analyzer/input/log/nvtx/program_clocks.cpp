@@ -174,22 +174,22 @@ ClockLine::ClockLine(std::vector<Point> points) {
 
 std::optional<int64_t> ClockLine::ns(int64_t x) const {
   if (!is_line()) return std::nullopt;
-  const auto behind =
+  const auto after =
       std::upper_bound(points_.begin(), points_.end(), x, [](int64_t at, const Point& point) { return at < point.x; });
   // Beyond an end the rate is that of ten seconds there. If only the last two points were used, which may be 10 ms
   // apart, half a millisecond's error would be 5 %.
   constexpr int64_t kBase = 10 * kSecond;
   size_t from = 0, to = 0;
-  if (behind == points_.begin()) {
+  if (after == points_.begin()) {
     for (to = 1; to + 1 < points_.size() && points_[to + 1].y_ns - points_[0].y_ns <= kBase;) ++to;
-  } else if (behind == points_.end()) {
+  } else if (after == points_.end()) {
     to = points_.size() - 1;
     for (from = to - 1; from > 0 && points_[to].y_ns - points_[from - 1].y_ns <= kBase;) --from;
   } else {
-    to = static_cast<size_t>(behind - points_.begin());
+    to = static_cast<size_t>(after - points_.begin());
     from = to - 1;
   }
-  const Point& anchor = points_[behind == points_.end() ? to : from];
+  const Point& anchor = points_[after == points_.end() ? to : from];
   // x − x0| < 2^64 and y1 − y0 ≤ 2^61: the product fits 128 bits.
   return near_ns(Wide{anchor.y_ns} + (Wide{x} - anchor.x) * (Wide{points_[to].y_ns} - points_[from].y_ns) /
                                          (Wide{points_[to].x} - points_[from].x));

@@ -4,7 +4,7 @@
 // Expect: status 0
 // Expect: log 1: 4 kernel_launch(kernel), 4 kernel_run, counter second_cupti 1, text libstatic_cupti_late_shim.so
 // Expect: stderr libprof: another CUPTI in the program (/
-// Expect: stderr /libstatic_cupti_late_shim.so, linked into it) comes behind the one that takes GPU times
+// Expect: stderr /libstatic_cupti_late_shim.so, linked into it) comes after the one that takes GPU times
 // Expect: stderr PROF_GPU=off leaves CUPTI to it
 #include "tests/sim/sim_program.h"
 

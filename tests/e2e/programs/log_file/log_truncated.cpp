@@ -6,7 +6,7 @@
 // Expect: status 0
 // Expect: stdout own handler ran
 // Expect: stdout went on
-// Expect: stderr once libprof: somebody cut the log short
+// Expect: stderr once libprof: the log was truncated while it was written
 #include "tests/sim/sim_program.h"
 
 #include <fcntl.h>

@@ -90,7 +90,7 @@ TEST(KernelCategories, TakeTheUsersRulesBeforeTheirOwn) {
 
 TEST(KernelCategories, SayWhichRuleIsWrong) {
   EXPECT_EQ(error_of("a b\nmine ("), "my.rules:2: '(': Unmatched ( or \\(; a rule is: category pattern");
-  EXPECT_EQ(error_of("\n\nmine"), "my.rules:3: category 'mine' has no pattern behind it; a rule is: category pattern");
+  EXPECT_EQ(error_of("\n\nmine"), "my.rules:3: category 'mine' has no pattern after it; a rule is: category pattern");
   EXPECT_EQ(error_of("a/b c"),
             "my.rules:1: category 'a/b': letters, digits, _ and - are allowed; a rule is: category pattern");
   EXPECT_THROW(read_category_rules({"/no/such/file"}), std::runtime_error);

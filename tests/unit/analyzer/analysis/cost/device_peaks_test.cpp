@@ -311,8 +311,8 @@ TEST(Devices, WhatAUsersRowLacksIsOfTheTableAndSaysSo) {
 }
 
 TEST(Devices, AnUnreadableRowNamesItsLine) {
-  EXPECT_EQ(error_of("A: fp16=1\nB fp16=1"), "my.rows:2: no name with a colon behind it; a row is: NAME: key=value …");
-  EXPECT_EQ(error_of("A:"), "my.rows:1: no number behind the name; a row is: NAME: key=value …");
+  EXPECT_EQ(error_of("A: fp16=1\nB fp16=1"), "my.rows:2: no name with a colon after it; a row is: NAME: key=value …");
+  EXPECT_EQ(error_of("A:"), "my.rows:1: no number after the name; a row is: NAME: key=value …");
   EXPECT_EQ(error_of("A: fp16"), "my.rows:1: 'fp16' is not key=value; a row is: NAME: key=value …");
   EXPECT_NE(error_of("A: speed=3").find("my.rows:1: 'speed' is none of fp64, "), std::string::npos);
   for (const char* const bad : {"A: fp16=-1", "A: fp16=0", "A: fp16=nan", "A: fp16=inf", "A: fp16=1x", "A: fp16="})

@@ -200,7 +200,7 @@ TEST(Gaps, AFullQueueIsSeenByDepthAndByTheLengthOfTheCall) {
     hand.kernel(start, start + 100'000, i);
   }
   hand.finish();
-  const QueueFull full(hand.trace, hand.views());
+  const FullQueueLaunches full(hand.trace, hand.views());
   uint32_t held = 0;
   for (uint32_t row = 0; row < hand.trace.host.size(); ++row) held += full.held(row) ? 1 : 0;
   EXPECT_EQ(held, 99u);

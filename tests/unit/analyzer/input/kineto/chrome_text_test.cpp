@@ -127,7 +127,7 @@ TEST_F(ChromeTextTest, EndsAtTextThatIsNoTrace) {
   EXPECT_EQ(read("hello").damage,
             std::vector<std::string>{"byte 0: it is no JSON object or array; what follows is left out"});
   EXPECT_EQ(read("{} x").damage,
-            std::vector<std::string>{"byte 3: there is more text behind the end; what follows is left out"});
+            std::vector<std::string>{"byte 3: there is more text after the end; what follows is left out"});
   EXPECT_EQ(read(std::string("{\"a\":\0 1}", 9)).damage.size(), 1u);
   EXPECT_EQ(read("").damage.size(), 1u);
 }

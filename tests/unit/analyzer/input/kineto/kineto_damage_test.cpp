@@ -84,7 +84,7 @@ TEST(KinetoImport, SetsAsideWhatHasNoMeaningAndKeepsTheRest) {
   EXPECT_EQ(set_aside(*trace, "no objects"), "4 elements of the list of events that are no objects");
   EXPECT_EQ(trace->processes[0].coverage.operations_reversed, 1u);
   ASSERT_EQ(trace->processes[0].damage.size(), 1u);
-  EXPECT_NE(trace->processes[0].damage[0].find("event set aside, it is no JSON"), std::string::npos);
+  EXPECT_NE(trace->processes[0].damage[0].find("event skipped, it is no JSON"), std::string::npos);
 }
 
 TEST(KinetoImport, RefusesWhatIsNoTraceWithThePlace) {

@@ -41,7 +41,7 @@ class KinetoLaunching : public ::testing::Test {
   std::string ambiguous() const {
     Process process;
     summary.write({}, {}, {}, "t", process);
-    return process.fact("set aside").substr(0, 1);
+    return process.fact("changed").substr(0, 1);
   }
 };
 

@@ -27,7 +27,7 @@ TEST(KinetoSummary, AddsUpTheStretches) {
   summary.write({}, {}, {"device 0: joined"}, "t", process);
   EXPECT_EQ(process.fact("events"), "5");
   EXPECT_EQ(process.fact("events kernel"), "5");
-  EXPECT_EQ(process.fact("set aside").substr(0, 13), "7 flow events");
+  EXPECT_EQ(process.fact("skipped").substr(0, 13), "7 flow events");
   EXPECT_EQ(process.fact("hardware counters"), "device 0: joined");
   EXPECT_TRUE(process.damage.empty());
   EXPECT_TRUE(process.finished);

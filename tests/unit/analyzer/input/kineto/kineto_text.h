@@ -108,10 +108,10 @@ inline std::string describe(const Trace& trace) {
   return out;
 }
 
-// Why events were skipped, of the reasons that contain `part`: "2 events …"; empty if none was.
+// Why events were skipped or changed, of the reasons that contain `part`: "2 events …"; empty if none was.
 inline std::string set_aside(const Trace& trace, std::string_view part) {
   for (const auto& [key, value] : trace.processes[0].facts) {
-    if (key == "set aside" && value.find(part) != std::string::npos) return value;
+    if ((key == "skipped" || key == "changed") && value.find(part) != std::string::npos) return value;
   }
   return {};
 }

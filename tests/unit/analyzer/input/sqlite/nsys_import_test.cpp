@@ -135,7 +135,7 @@ TEST(NsysImport, RangesKeepDomainTextColourAndPayload) {
   EXPECT_EQ(trace->text(trace->labels[index(trace->ranges[3].label)].domain), "domain 9");
   EXPECT_EQ(trace->ranges[4].style, RangeStyle::StartEnd);
   EXPECT_EQ(path_text(*trace, trace->marks[0].path), "outer/registered/maths:in maths");
-  EXPECT_NE(all_damage(*trace).find("NVTX_EVENTS: 1 row set aside: event type 99 is not known"), std::string::npos);
+  EXPECT_NE(all_damage(*trace).find("NVTX_EVENTS: 1 row skipped: event type 99 is not known"), std::string::npos);
 }
 
 TEST(NsysImport, SynchronisationsFindTheirCallAndTheStreamTheyWaitFor) {
@@ -239,10 +239,10 @@ TEST(NsysImport, RowsThatCannotBeAreSetAsideAndCounted) {
   const auto trace = db.read();
   EXPECT_EQ(trace->operations.size(), 3u);  // the good one, the one in text and decimals, and the one without a stream
   const std::string damage = all_damage(*trace);
-  for (const char* line : {"CUPTI_ACTIVITY_KIND_KERNEL: 3 rows set aside: its begin is no number",
-                           "CUPTI_ACTIVITY_KIND_KERNEL: 1 row set aside: its time is out of range",
-                           "CUPTI_ACTIVITY_KIND_KERNEL: 1 row set aside: its end is no number",
-                           "CUPTI_ACTIVITY_KIND_RUNTIME: 1 row set aside: it ends before it begins",
+  for (const char* line : {"CUPTI_ACTIVITY_KIND_KERNEL: 3 rows skipped: its begin is no number",
+                           "CUPTI_ACTIVITY_KIND_KERNEL: 1 row skipped: its time is out of range",
+                           "CUPTI_ACTIVITY_KIND_KERNEL: 1 row skipped: its end is no number",
+                           "CUPTI_ACTIVITY_KIND_RUNTIME: 1 row skipped: it ends before it begins",
                            "CUPTI_ACTIVITY_KIND_KERNEL: 1 row with a 'streamId' that is no number in range",
                            "CUPTI_ACTIVITY_KIND_KERNEL: 1 row with a 'correlationId' that is no number in range"}) {
     EXPECT_NE(damage.find(line), std::string::npos) << line << "\nnot in\n" << damage;
