@@ -1,29 +1,33 @@
-// Records: how a struct of an *events.h or *definitions.h becomes bytes and back. Both sides use this file and nothing else.
+// How does a struct of an *events.h or *definitions.h become bytes, and how is it read back? The recorder encodes with
+// this file and the reader decodes with it. No other code encodes or decodes records.
 //
 //   record := varint(kind << 3 | mask) field…
 //
-// All stored fields follow in visit() order. `mask` has one bit per optional field (in order); a clear bit means the field
-// is 0 and takes no byte. Times, GPU times, correlation ids, graph nodes and queue depths are deltas to the previous one of
-// their sort in the same block (CodecState); everything starts again with each block.
+// All stored fields follow in visit() order. `mask` has one bit for each optional field, in order. If a bit is clear,
+// the field is 0 or empty and takes no byte. Times, GPU times, correlation ids, graph nodes and queue depths are
+// differences to the previous value of the same kind in the same block (CodecState). Each block starts with a new
+// state.
 //
-// Letters of a field's encoding, used in the kind table of the file header so that a reader can step over kinds and fields
-// it does not know (an optional field has '?' before its letter):
+// The kind table of the file header contains the letter of each field's encoding. With these letters a reader can skip
+// kinds and fields that it does not know. An optional field has '?' before its letter.
 //   v  unsigned varint                       s  zigzag varint
-//   t  tick: varint of (tick − previous tick) mod 2^64; ticks of a block mostly grow
+//   t  tick: varint of (tick − previous tick) mod 2^64; the ticks of a block mostly grow
 //   g  GPU ns: zigzag of the difference      c  correlation id: zigzag of the difference
 //   n  graph node id: zigzag of the difference
-//   d  queue depth: zigzag of the difference (mostly 1: one byte instead of two behind a long queue)
+//   d  queue depth: zigzag of the difference (mostly 1, so a long queue takes one byte instead of two)
 //   x  text: varint length, bytes
-//   p  pairs: varint count, then (t, c) each
-//   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) each: calls of one thread come in
-//      order, and without zigzag's sign bit a difference below 16 µs takes two bytes
-//   a  numbers (addresses, ids): varint count, then the zigzag of the difference to the number before it each
-//   w  pairs of GPU ns that are multiples of 2^unit: varint count, varint unit, then (g, c), then (varint of growth × 2 + r, c where
-//      r is 1; the correlation id is the previous one + 1 where it is 0) each, the growth counted in units
-//   k  correlation id as c, only optional: not stored, it is the previous one + 1, as that of the next launch mostly is
-//   r  GPU stream: varint; not stored, it is that of the last record of the block that has an r. Always '&r': it is stored where the
-//      optional field before it is, and has no bit of its own
-// What need not be stored is not stored: bytes that do it all the same are no record.
+//   p  pairs: varint count, then (t, c) for each
+//   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) for each. The calls of one
+//      thread are in order. Without the sign bit of zigzag, a difference below 16 µs takes two bytes.
+//   a  numbers (addresses, ids): varint count, then for each the zigzag of its difference to the previous number
+//   w  pairs of GPU ns that are multiples of 2^unit: varint count, varint unit, then (g, c), then for each: varint of
+//      growth × 2 + r, with the growth in units. r = 1: c follows. r = 0: the correlation id is the previous one + 1.
+//   k  correlation id as c; always optional. If it is not stored, it is the previous one + 1, which is mostly the
+//      id of the next launch.
+//   r  GPU stream: varint. If it is not stored, it is the stream of the last record of the block that has an r. It is
+//      always '&r': stored if the optional field before it is stored, without a bit of its own.
+// If a k and its r, or the c of a w, need not be stored, they are not stored. The decoder refuses records that store
+// them.
 #pragma once
 
 #include "preload/format/block.h"
@@ -38,7 +42,7 @@
 
 namespace prof::format {
 
-// What the deltas of a block refer to.
+// The previous values in a block, to which its differences refer.
 struct CodecState {
   uint64_t tick = 0;  // starts as the block's base_tick
   uint64_t gpu_ns = 0;
@@ -47,7 +51,7 @@ struct CodecState {
   uint32_t correlation = 0;
   uint32_t gpu_stream = 0;
 
-  // What a k and an r that are not stored stand for.
+  // Whether these are the values of a k and an r that are not stored.
   constexpr bool follows(uint32_t next_correlation, uint32_t stream) const {
     return next_correlation == correlation + 1 && stream == gpu_stream;
   }
@@ -57,8 +61,8 @@ template <class... T> struct Kinds {
   template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
 };
 
-// Every kind there is, by number: dumps list them so. CallArguments, HardwareSamples and NvtxSyncPoint are events; the
-// numbers of the others were used up.
+// All kinds, in order of their numbers. Dumps list them in this order. CallArguments, HardwareSamples and NvtxSyncPoint
+// are events. They are in the second list, because all numbers below 32 were in use.
 using EventKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
                          CopyRun, FillRun, DriverCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode,
                          GraphMade, GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample,
@@ -192,7 +196,7 @@ struct EncodeVisitor {
   }
 };
 
-// Reads what EncodeVisitor wrote. Pairs land in `scratch` (kMaxCallPairs of them).
+// Reads what EncodeVisitor wrote. Pairs are stored in `scratch`, which has room for kMaxCallPairs.
 struct DecodeVisitor {
   Cursor& from;
   CodecState& state;
@@ -325,8 +329,8 @@ struct SignatureVisitor {
 
 }  // namespace detail
 
-// Encodes one record at `to`, where kMaxRecordBytes must be free, and returns the byte after it. Texts must be no longer
-// than kMaxTextBytes in sum. `state` moves on; a caller that drops the bytes must restore it.
+// Encodes one record at `to`, where kMaxRecordBytes must be free. Returns the byte after it. The sum of its texts must
+// not exceed kMaxTextBytes. `state` is updated. A caller that discards the bytes must restore it.
 template <class T> uint8_t* encode(uint8_t* to, const T& record, CodecState& state) {
   detail::MaskVisitor mask{state};
   T::visit(record, mask);
@@ -335,13 +339,13 @@ template <class T> uint8_t* encode(uint8_t* to, const T& record, CodecState& sta
   return v.to;
 }
 
-// Decodes the fields of a record of type T whose tag has been read. False: the bytes are no such record.
+// Decodes the fields of a record of type T whose tag was read before. Returns false if the bytes are no such record.
 template <class T> bool decode_fields(Cursor& from, CodecState& state, CallPair* scratch, uint32_t mask, T& record) {
   T::visit(record, detail::DecodeVisitor{from, state, scratch, mask});
   return from.ok;
 }
 
-// One line of the kind table: "1 kernel_launch end:t duration:v …\n". Returns the byte after it, at most `end`.
+// Writes a line of the kind table: "1 kernel_launch end:t duration:v …\n". Returns the byte after it, at most `end`.
 template <class T> char* put_signature(char* to, char* end) {
   detail::SignatureVisitor v{to, end};
   if (T::kKind >= 10) v.put(static_cast<char>('0' + T::kKind / 10));

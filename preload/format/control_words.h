@@ -1,6 +1,7 @@
-// How `prof ctl` and a process that records talk: four words in the counter page of its log (CounterPage::control), or at the beginning of a page of
-// shared memory of this name where the process waits to be started and has no log yet. Both belong to the process's user alone, and
-// `prof ctl` finds both among the process's open files.
+// How do `prof ctl` and a recorded process communicate? With four words in the counter page of its log
+// (CounterPage::control). If the process waits for its start and has no log yet, the words are at the start of a page
+// of shared memory named kControlPageName. Only the user of the process can access both. `prof ctl` finds both among
+// the open files of the process.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ enum class ControlCommand : uint32_t { None = 0, Start = 1, Stop = 2 };
 struct ControlWords {
   uint32_t version;  // kControlVersion, written by the process; 0: it does not listen
   uint32_t pid;      // as the process sees itself
-  uint32_t request;  // by prof ctl: control_request() with a number that differs from the last
-  uint32_t answer;   // by the process: the request that it saw last
+  uint32_t request;  // written by prof ctl: control_request() with a number that differs from the last one
+  uint32_t answer;   // written by the process: the last request that it read
 };
 static_assert(sizeof(ControlWords) == 16);
 

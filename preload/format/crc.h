@@ -1,6 +1,6 @@
-// CRC32C (Castagnoli, reflected 0x82f63b78, start and end inverted) of a sealed block, one per KiB: four independent lanes
-// keep the CPU's crc32 unit busy, so that a hook which seals a block stays far below half a microsecond, and damage is
-// known to the KiB.
+// What are the checksums of a sealed block? CRC32C (Castagnoli, reflected 0x82f63b78, start and end inverted), one for
+// each KiB, so damage is located to the KiB. The recorder stores them and the reader checks them. Four independent
+// lanes keep the CPU's crc32 unit busy. A hook that seals a block must stay far below half a microsecond.
 #pragma once
 
 #include "preload/format/block.h"
@@ -31,7 +31,7 @@ inline uint64_t load64(const uint8_t* at) {
   return value;
 }
 
-// Lane bytes with the header's crc field read as zero.
+// Eight bytes of a lane. The crc field of the header is read as 0.
 inline uint64_t block_word(const uint8_t* bytes, size_t offset) {
   constexpr size_t kCrcAt = offsetof(BlockHeader, crc);
   static_assert(kCrcAt % 8 == 0 && sizeof(BlockHeader::crc) == 16);
@@ -69,7 +69,7 @@ __attribute__((target("sse4.2"))) inline void block_crc_hardware(const Block& bl
 
 }  // namespace detail
 
-// `out` receives the checksums that belong into block.header.crc; what stands there now does not matter.
+// Computes the checksums for block.header.crc. The current contents of that field do not matter.
 inline void block_crc(const Block& block, uint32_t out[4]) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("sse4.2")) return detail::block_crc_hardware(block, out);

@@ -1,6 +1,7 @@
-// Contents behind the ids of events.h, each written once, in blocks of kind Definitions (ThreadDef: in the thread's first
-// event block). The same contents may be defined twice under two ids when two threads meet; readers join by contents. Here: the
-// run, its threads, and what driver calls name; gpu_definitions.h, nvtx_definitions.h and stack_definitions.h have the others.
+// What does an id of events.h represent? Each definition is written once, in blocks of kind Definitions (ThreadDef: in
+// the thread's first event block). If two threads define the same contents at the same time, they may have two ids;
+// readers join them by contents. This file has the run, its threads, and what driver calls name. gpu_definitions.h,
+// nvtx_definitions.h and stack_definitions.h have the others. The recorder writes them and the reader reads them.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -10,7 +11,7 @@
 
 namespace prof::format {
 
-// A string, in parts of at most kMaxTextBytes; parts of one id follow each other in one thread's definition blocks.
+// A string, in parts of at most kMaxTextBytes. The parts of one id are in order in the definition blocks of one thread.
 struct StringPart {
   static constexpr uint32_t kKind = 32;
   static constexpr std::string_view kName = "string";
@@ -32,7 +33,7 @@ struct ThreadDef {
   ThreadOrdinal thread{};
   uint32_t tid = 0;
   uint64_t first_tick = 0;
-  std::string_view name;  // as the kernel knew it at the first record
+  std::string_view name;  // the kernel's name of the thread at its first record
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("thread", s.thread);
     v.value("tid", s.tid);
@@ -41,9 +42,9 @@ struct ThreadDef {
   }
 };
 
-// Facts about the run: "command_line", "executable", "host", "cupti_path", "cupti_version", "driver_version", "libprof" …
-// "cuda_runtime_version" is of a shared libcudart; "cuda_toolkit_at_least" the newest version of which a function was asked for by
-// cuGetProcAddress, written again when it has grown.
+// Facts about the run: "command_line", "executable", "host", "cupti_path", "cupti_version", "driver_version", "libprof"
+// … "cuda_runtime_version" is the version of a shared libcudart. "cuda_toolkit_at_least" is the newest version for
+// which cuGetProcAddress was called; it is written again when it grows.
 struct MetaDef {
   static constexpr uint32_t kKind = 34;
   static constexpr std::string_view kName = "meta";
@@ -59,7 +60,7 @@ struct ApiDef {
   static constexpr std::string_view kName = "api";
   ApiId id{};
   std::string_view name;  // as exported: cuMemAlloc_v2, cudaMalloc
-  uint32_t level = 0;     // 0: of the driver; 1: of the CUDA run time, whose calls stand around those of the driver
+  uint32_t level = 0;     // 0: driver; 1: CUDA runtime, whose calls contain driver calls
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.text("name", s.name);
@@ -72,7 +73,7 @@ struct ModuleDef {
   static constexpr std::string_view kName = "module";
   ModuleId id{};
   uint64_t handle = 0;
-  uint64_t generation = 0;  // unloads seen in the process when it was first met: (handle, generation) is unique
+  uint64_t generation = 0;  // unloads in the process before its first use; (handle, generation) is unique
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.value("handle", s.handle);
@@ -84,7 +85,7 @@ struct FunctionDef {
   static constexpr uint32_t kKind = 37;
   static constexpr std::string_view kName = "function";
   FunctionId id{};
-  StringId name{};  // mangled; 0: the driver would not tell
+  StringId name{};  // mangled; 0: the driver did not report it
   ModuleId module{};
   uint64_t handle = 0;
   uint64_t generation = 0;
@@ -137,7 +138,7 @@ struct DeviceDef {
   }
 };
 
-// One number about a device under Kineto's name for it: totalGlobalMem, numSms, computeMajor …
+// One property of a device. The key is Kineto's name: totalGlobalMem, numSms, computeMajor …
 struct DeviceProperty {
   static constexpr uint32_t kKind = 40;
   static constexpr std::string_view kName = "device_property";
@@ -157,7 +158,7 @@ struct ContextDef {
   ContextId id{};
   uint64_t handle = 0;
   uint32_t device = 0;
-  uint32_t gpu_context = 0;  // CUPTI's context id, the one in GpuStreamDef; 0: not known
+  uint32_t gpu_context = 0;  // CUPTI's context id, the same as in GpuStreamDef; 0: not known
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.value("handle", s.handle);
@@ -199,7 +200,7 @@ struct MemoryPoolDef {
   uint64_t handle = 0;
   PoolOrigin origin{};
   uint32_t location = 0;  // CUmemLocationType of its memory; 0: not known
-  uint32_t place = 0;     // ordinal of the device, number of the NUMA node
+  uint32_t place = 0;     // ordinal of the device, or number of the NUMA node
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.value("handle", s.handle);
@@ -209,7 +210,7 @@ struct MemoryPoolDef {
   }
 };
 
-// An executable graph: how many GPU operations one launch of it adds.
+// An executable graph, with the number of GPU operations that one launch of it adds.
 struct GraphDef {
   static constexpr uint32_t kKind = 43;
   static constexpr std::string_view kName = "graph";
@@ -217,7 +218,7 @@ struct GraphDef {
   uint64_t handle = 0;
   uint32_t gpu_graph = 0;  // CUPTI's graph exec id; 0: not known
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
-  uint64_t flags = 0;  // CUgraphInstantiate_flags: 4, a kernel may launch it
+  uint64_t flags = 0;  // CUgraphInstantiate_flags; 4: a kernel may launch it
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.value("handle", s.handle);
@@ -231,7 +232,7 @@ struct GraphDef {
   }
 };
 
-// A launch-like driver function that the program asked for and that no row of cuda_api.def covers.
+// A launch-like driver function that the program requested and that no row of cuda_api.def covers.
 struct UnhookedApi {
   static constexpr uint32_t kKind = 49;
   static constexpr std::string_view kName = "unhooked_api";

@@ -1,8 +1,8 @@
-// What a thread saw, in the order it saw it: one struct per event with visit(). This is the only place that knows the
-// fields of an event; codec.h, the kind table, dump and the docs are made from it.
-//
-// Fields before `optional` are always stored. Up to three optional fields cost nothing while they are 0.
-// Host times are ticks of the log's clock. GPU times are CUPTI nanoseconds (gpu_definitions.h: GpuClock).
+// What did a thread do, in which order? Each event is a struct with visit(). Only this file, gpu_events.h and
+// nvtx_events.h know the fields of an event. codec.h, the kind table, `prof dump` and the docs are derived from them.
+// The recorder writes these records and the reader reads them. A field must never change its meaning.
+// Fields before `optional` are always stored. An optional field takes no byte while it is 0; an event has at most
+// three. Host times are ticks of the log's clock. GPU times are CUPTI nanoseconds (gpu_definitions.h: GpuClock).
 #pragma once
 
 #include "preload/format/gpu_events.h"
@@ -14,20 +14,21 @@
 
 namespace prof::format {
 
-// Common to all launches. `flags` of a launch:
-inline constexpr uint32_t kLaunchCaptured = 1;    // recorded into a graph under capture: no GPU work of its own
-inline constexpr uint32_t kLaunchNoGpuTimes = 2;  // GPU activity was not being collected all the time that it took
+// `flags` of a launch, common to all kinds of launches:
+inline constexpr uint32_t kLaunchCaptured = 1;    // captured into a graph: it submits no GPU operation
+inline constexpr uint32_t kLaunchNoGpuTimes = 2;  // GPU activity was not collected during the whole call
 inline constexpr uint32_t kLaunchNested = 4;      // made inside another recorded call
 
-// One kernel launch as the host saw it. The GPU's view of the same launch is KernelRun.
+// One kernel launch as the host saw it. KernelRun is the record of the same launch on the GPU.
 struct KernelLaunch {
   static constexpr uint32_t kKind = 1;
   static constexpr std::string_view kName = "kernel_launch";
-  uint64_t end = 0;       // ticks; the call's begin is end − duration
+  uint64_t end = 0;       // ticks; the call starts at end − duration
   uint64_t duration = 0;  // ticks
   ConfigId config{};
   StreamId stream{};
-  uint64_t depth = 0;  // operations on this stream not known to have finished, this one not counted; an upper bound
+  // Upper bound of the outstanding operations on this stream, without this one.
+  uint64_t depth = 0;
   StackId stack{};
   uint32_t result = 0;  // CUresult
   uint32_t flags = 0;   // kLaunch…
@@ -43,7 +44,7 @@ struct KernelLaunch {
   }
 };
 
-// A copy or a fill as the host saw it; the api tells which.
+// A copy or a memset as the host saw it. Which of the two it is depends on `api`.
 struct MemoryLaunch {
   static constexpr uint32_t kKind = 2;
   static constexpr std::string_view kName = "memory_launch";
@@ -68,7 +69,7 @@ struct MemoryLaunch {
   }
 };
 
-// One launch of an executable graph: many GPU operations, one launch.
+// One launch of an executable graph: one host call that submits many GPU operations.
 struct GraphLaunch {
   static constexpr uint32_t kKind = 3;
   static constexpr std::string_view kName = "graph_launch";
@@ -93,14 +94,14 @@ struct GraphLaunch {
   }
 };
 
-// Any other call of the table: synchronise, query, create, destroy, record, wait, load, instantiate …
+// Any other call of a hooked function: synchronise, query, create, destroy, record, wait, load, instantiate …
 struct ApiCall {
   static constexpr uint32_t kKind = 4;
   static constexpr std::string_view kName = "api_call";
   uint64_t end = 0, duration = 0;
   ApiId api{};
-  StreamId stream{};    // the stream it was about, where it was about one
-  uint64_t object = 0;  // handle of the event, module, graph … it was about
+  StreamId stream{};    // the stream that the call is about, if there is one
+  uint64_t object = 0;  // handle of the event, module, graph … that the call is about
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end);
@@ -112,8 +113,8 @@ struct ApiCall {
   }
 };
 
-// An ApiCall together with the stack it was made from: waits, where their stacks are recorded. (ApiCall has no room for a
-// fourth optional field.)
+// An ApiCall with the stack of its caller: waits, if their stacks are recorded. (ApiCall has no room for a fourth
+// optional field.)
 struct StackedCall {
   static constexpr uint32_t kKind = 21;
   static constexpr std::string_view kName = "stacked_call";
@@ -134,16 +135,17 @@ struct StackedCall {
   }
 };
 
-// What else a call said that is worth reading, right before the record of the call that this thread left at `time`. Not written where all
-// of it is 0. Which arguments these are depends on the function: record_arguments.h.
+// More arguments of a call, directly before the record of the call that this thread left at `time`. If all of them are
+// 0, the record is not written. Which arguments these are depends on the function: record_arguments.h.
 struct CallArguments {
   static constexpr uint32_t kKind = 63;
   static constexpr std::string_view kName = "call_arguments";
   uint64_t time = 0;
-  uint32_t flags = 0;   // cuMemAdvise: the advice
-  uint64_t count = 0;   // parts of a batch: copies, pieces of memory; 0: the call is no batch
-  uint64_t bytes = 0;   // of memory that is no allocation of this call
-  uint32_t target = 0;  // where that memory goes or belongs: number << 3 | CUmemLocationType; 0: nowhere in particular
+  uint32_t flags = 0;  // cuMemAdvise: the advice
+  uint64_t count = 0;  // elements of a batch: copies, pieces of memory; 0: the call is no batch
+  uint64_t bytes = 0;  // size of the memory that the call is about, unless the call allocates it
+  // Where that memory goes or belongs: number << 3 | CUmemLocationType; 0: no particular place.
+  uint32_t target = 0;
   std::string_view file;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
@@ -155,7 +157,7 @@ struct CallArguments {
   }
 };
 
-// Memory allocated or freed (bytes 0: freed, or size not known to the call).
+// An allocation or a free. If `bytes` is 0, memory was freed, or the call does not know the size.
 struct AllocCall {
   static constexpr uint32_t kKind = 5;
   static constexpr std::string_view kName = "alloc_call";
@@ -163,8 +165,8 @@ struct AllocCall {
   ApiId api{};
   uint64_t address = 0;
   uint64_t bytes = 0;
-  ContextId context{};  // current when it was allocated, for calls that name no stream
-  PoolId pool{};        // it was allocated from; 0: none, a graph's, or not known
+  ContextId context{};  // context that was current at the allocation, for calls without a stream
+  PoolId pool{};        // pool of the allocation; 0: none, the pool of a graph, or not known
   StreamId stream{};
   StackId stack{};
   uint32_t result = 0;
@@ -182,7 +184,7 @@ struct AllocCall {
   }
 };
 
-// The three clocks read together, about once a second by the helper thread and once when the log is closed.
+// The three clocks, read together by the helper thread about once a second, and once when the log is closed.
 struct ClockAnchor {
   static constexpr uint32_t kKind = 16;
   static constexpr std::string_view kName = "clock_anchor";
@@ -196,7 +198,7 @@ struct ClockAnchor {
   }
 };
 
-// The last thing a thread does that ends in order.
+// The end of a thread. It is the last record of a thread that exits normally.
 struct ThreadEnd {
   static constexpr uint32_t kKind = 17;
   static constexpr std::string_view kName = "thread_end";
@@ -204,9 +206,9 @@ struct ThreadEnd {
   template <class S, class V> static constexpr void visit(S& s, V&& v) { v.time("time", s.time); }
 };
 
-// What a stream was told to do with a word of memory, by the call that this thread left at `time`: cuStreamWaitValue…,
-// cuStreamWriteValue…, and each wait and write of a cuStreamBatchMemOp in their order. That call's own record follows. None is
-// written for a call that only became a node of a graph.
+// An operation on a word of memory, submitted to a stream by the call that this thread left at `time`:
+// cuStreamWaitValue…, cuStreamWriteValue…, and each wait and write of a cuStreamBatchMemOp in order. The record of
+// that call follows. If the call was captured into a graph, no record is written.
 struct StreamMemory {
   static constexpr uint32_t kKind = 29;
   static constexpr std::string_view kName = "stream_memory";
@@ -224,15 +226,15 @@ struct StreamMemory {
   }
 };
 
-// A call of a library on top of CUDA (PROF_LIBS=1), written when it returns. The label is of the domain "library"; its text is the
-// call with what it was asked for: "cublasSgemm_v2(transa=N, …)".
+// A call of a library on top of CUDA (PROF_LIBS=1), written when it returns. The label is in the domain "library". Its
+// text is the call with its arguments: "cublasSgemm_v2(transa=N, …)".
 struct LibraryCall {
   static constexpr uint32_t kKind = 30;
   static constexpr std::string_view kName = "library_call";
   uint64_t end = 0, duration = 0;  // ticks
   LabelId label{};
-  uint32_t status = 0;    // as the library returned it; 0: success
-  std::string_view text;  // where interning failed
+  uint32_t status = 0;    // status that the library returned; 0: success
+  std::string_view text;  // the same text, if interning failed
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end);
     v.value("duration", s.duration);

@@ -1,4 +1,5 @@
-// Definitions of what CUPTI reports (see definitions.h): its clock, GPU streams, kernels and sets of hardware counters.
+// What do the ids of GPU records represent? These are definitions (see definitions.h) of what CUPTI reports: its clock,
+// GPU streams, kernels and sets of hardware counters. The recorder writes them and the reader reads them.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -49,8 +50,8 @@ struct GpuKernelDef {
   }
 };
 
-// CUPTI time of a tick: base_ns + ((tick − base_tick) × multiplier >> shift), 128-bit, arithmetic shift. The preload's
-// timestamp callback computes exactly this, so the reader can go back without error.
+// CUPTI time of a tick: base_ns + ((tick − base_tick) × multiplier >> shift), 128-bit, arithmetic shift. The
+// recorder's timestamp callback computes exactly this formula, so the reader can invert it without error.
 struct GpuClock {
   static constexpr uint32_t kKind = 48;
   static constexpr std::string_view kName = "gpu_clock";
@@ -69,8 +70,8 @@ struct CounterSetDef {
   static constexpr std::string_view kName = "counter_set";
   CounterSetId id{};
   ContextId context{};
-  StringId metrics{};     // CUPTI's names, one a line, in the order of the values
-  uint32_t passes = 0;    // how often the work is run to measure all of them
+  StringId metrics{};     // CUPTI's names, one per line, in the order of the values
+  uint32_t passes = 0;    // number of runs that measure all metrics
   uint32_t replayed = 0;  // 1: CUPTI runs each kernel `passes` times; 0: once, between two marks on the GPU
   std::string_view chip;  // as CUPTI names it: "GH100"
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
@@ -89,8 +90,8 @@ struct SampledSetDef {
   static constexpr std::string_view kName = "sampled_set";
   SampledSetId id{};
   uint32_t device = 0;
-  StringId metrics{};        // CUPTI's names, one a line, in the order of the values
-  uint64_t interval_ns = 0;  // as asked for; 0: by clocks of the GPU, so not known beforehand
+  StringId metrics{};        // CUPTI's names, one per line, in the order of the values
+  uint64_t interval_ns = 0;  // as requested; 0: in GPU clock cycles, so the time is not known in advance
   std::string_view chip;     // as CUPTI names it: "GH100"
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);

@@ -1,4 +1,5 @@
-// Events about the GPU (see events.h): what CUPTI reported of each operation, and what ties it to the call that it came from.
+// What did the GPU do, and which call submitted it? These events (see events.h) hold what CUPTI reported of each
+// operation, and what relates it to its call. The recorder writes them and the reader reads them.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -17,7 +18,7 @@ struct KernelRun {
   uint32_t correlation = 0;
   GpuStreamId stream{};
   GpuKernelId kernel{};
-  uint64_t graph_node = 0;  // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
+  uint64_t graph_node = 0;  // CUPTI's graph node id: execId << 32 | index; 0: not part of a graph
   uint32_t graph = 0;       // CUPTI's graph id
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start);
@@ -89,7 +90,7 @@ struct FillRun {
   }
 };
 
-// (time, correlation id) of driver calls, delta-coded one after the other inside their record.
+// (time, correlation id) of driver or runtime calls. In a record, each pair is delta-coded to the previous one.
 struct CallPair {
   uint64_t time = 0;
   uint32_t correlation = 0;
@@ -97,14 +98,15 @@ struct CallPair {
 struct CallPairs {
   const CallPair* data = nullptr;
   uint32_t count = 0;
-  uint32_t unit = 0;  // of `moments` only: all times are multiples of 2^unit
+  uint32_t unit = 0;  // only for v.moments(): all times are multiples of 2^unit ns
 };
 inline constexpr uint32_t kMaxMomentUnit = 32;
 inline constexpr uint64_t kMaxMoment = ~uint64_t{0} >> 1;  // moments are below 2^63 ns
 inline constexpr uint32_t kMaxCallPairs = 128;             // at most 128 × 15 bytes: fits kMaxRecordBytes
 
-// Driver calls of one thread as CUPTI saw them, each by a moment (GPU clock ns) between its start and its end, which lies inside
-// [begin, end] of one launch of ours. Any such moment will do, so one that takes few bytes is chosen.
+// Driver calls of one thread as CUPTI saw them. Each has one moment (GPU clock, ns) between its start and its end. That
+// call is inside [start, end] of one recorded launch. Any moment within the call is valid, so the recorder chooses one
+// that takes few bytes.
 struct DriverCalls {
   static constexpr uint32_t kKind = 11;
   static constexpr std::string_view kName = "driver_calls";
@@ -116,8 +118,8 @@ struct DriverCalls {
   }
 };
 
-// Runtime calls (cudaLaunchKernel …) of one thread, for when CUPTI names no driver call inside them: two pairs a call, its start and
-// its end, with the same correlation id. Each encloses one launch of ours or more.
+// Runtime calls (cudaLaunchKernel …) of one thread, for runtime calls in which CUPTI reports no driver call. Each
+// call has two pairs, its start and its end, with the same correlation id. Each encloses at least one recorded launch.
 struct RuntimeCalls {
   static constexpr uint32_t kKind = 28;
   static constexpr std::string_view kName = "runtime_calls";
@@ -129,21 +131,21 @@ struct RuntimeCalls {
   }
 };
 
-// `what` of a graph node: CUgraphNodeType, and whether the call gave new parameters to a node that was there.
+// `what` of a graph node: its CUgraphNodeType, and whether the call gave new parameters to an existing node.
 inline constexpr uint32_t kNodeTypes = 0xff;
 inline constexpr uint32_t kNodeChanged = 0x100;
 
-// A node of a graph, as the call made it that this thread left at `time`: a launch under capture, a cuGraphAdd… or a
-// …SetParams. That call's own record follows; it has the function, the arguments and the begin.
+// A node of a graph, as made by the call that this thread left at `time`: a launch under capture, a cuGraphAdd… or a
+// …SetParams. The record of that call follows. It has the function, the arguments and the start.
 struct GraphNode {
   static constexpr uint32_t kKind = 18;
   static constexpr std::string_view kName = "graph_node";
   uint64_t time = 0;
   uint32_t what = 0;
-  uint64_t node =
-      0;  // as CUPTI numbers it: graph << 32 | index; where one executable graph was changed: that one's number
-  ConfigId config{};  // kernels that were added or changed; a captured launch has its own
-  StackId stack{};    // of the call: its own record may have none
+  // CUPTI's number: graph << 32 | index. If the call changed one executable graph, it is the number of that graph.
+  uint64_t node = 0;
+  ConfigId config{};  // only of a kernel that was added or changed; the record of a captured launch has its own
+  StackId stack{};    // of the call, whose own record may have none
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
     v.value("what", s.what);
@@ -153,26 +155,26 @@ struct GraphNode {
   }
 };
 
-// How a graph began, or got what is in it.
+// How a graph was created, or where its contents come from.
 enum class GraphOrigin : uint32_t {
-  Empty = 0,         // created, or a capture began that makes it
+  Empty = 0,         // created by a call or at the start of a capture
   Clone = 1,         // cuGraphClone of `source`
-  Child = 2,         // inside the child graph node `node`, a copy of `source`
-  Body = 3,          // of the conditional node `node`, empty
-  Instantiated = 4,  // an executable graph made of `source`
-  Updated = 5        // an executable graph took over the parameters of `source`
+  Child = 2,         // graph inside the child graph node `node`, a copy of `source`
+  Body = 3,          // body of the conditional node `node`, empty
+  Instantiated = 4,  // an executable graph, instantiated from `source`
+  Updated = 5        // an executable graph, updated with the parameters of `source`
 };
 
-// Graphs by CUPTI's numbers. A copy keeps the index of every node.
+// The origin of a graph. Graphs have CUPTI's numbers. A copy of a graph keeps the index of every node.
 struct GraphMade {
   static constexpr uint32_t kKind = 19;
   static constexpr std::string_view kName = "graph_made";
-  uint64_t time = 0;  // when the call that did it was left, as in GraphNode
+  uint64_t time = 0;  // time at which the thread left the call, as in GraphNode
   GraphOrigin origin{};
   uint32_t graph = 0;
-  uint32_t source = 0;  // 0: not known, or nothing
+  uint32_t source = 0;  // 0: not known, or none
   uint64_t node = 0;
-  uint32_t renumbered = 0;  // 1: the copy was seen to number its nodes otherwise
+  uint32_t renumbered = 0;  // 1: the nodes of the copy have other indices
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
     v.value("origin", s.origin);
@@ -183,7 +185,7 @@ struct GraphMade {
   }
 };
 
-// The GPU's view of one launch of a graph as a whole (PROF_GRAPHS=whole): no records of its nodes then.
+// The GPU's view of one launch of a whole graph (PROF_GRAPHS=whole). The nodes of that launch have no records.
 struct GraphRun {
   static constexpr uint32_t kKind = 20;
   static constexpr std::string_view kName = "graph_run";
@@ -199,17 +201,18 @@ struct GraphRun {
   }
 };
 
-// Something that happened to managed memory: pages moved, faults (PROF_UNIFIED=on). Not work of the program's: no launch, no stream.
+// An event of managed memory: migrated pages or page faults (PROF_UNIFIED=on). The program did not submit it, so it has
+// no launch and no stream.
 struct UnifiedMemory {
   static constexpr uint32_t kKind = 27;
   static constexpr std::string_view kName = "unified_memory";
-  uint64_t start = 0, duration = 0;  // GPU clock, ns; 0 long where it is a moment
+  uint64_t start = 0, duration = 0;  // GPU clock, ns; the duration is 0 if the event is a moment
   uint32_t what = 0;                 // CUpti_ActivityUnifiedMemoryCounterKind
-  uint64_t value = 0;                // moved: bytes; GPU faults: how many; CPU faults: 1
-  uint64_t address = 0;              // CPU faults: of the page; else where the pages begin
-  uint32_t source = 0;               // 1 + device; 0: the CPU, or not meant
-  uint32_t destination = 0;          // likewise
-  uint32_t flags = 0;                // what CUPTI says: kind of access, cause of the migration
+  uint64_t value = 0;                // migrations: bytes; GPU faults: number of faults; CPU faults: 1
+  uint64_t address = 0;              // CPU faults: of the page; otherwise: of the first page
+  uint32_t source = 0;               // 1 + device; 0: the CPU, or not applicable
+  uint32_t destination = 0;          // the same as for `source`
+  uint32_t flags = 0;                // flags of CUPTI: kind of access, cause of the migration
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start);
     v.value("duration", s.duration);
@@ -222,20 +225,21 @@ struct UnifiedMemory {
   }
 };
 
-// What values of hardware counters are about.
+// What values of hardware counters are measured for.
 enum class CounterScope : uint32_t {
-  Launch = 0,  // one launch of a kernel or of a graph: the thread's launch that was left at `moment`
-  Range = 1    // an NVTX range: the thread's push that was made at `moment`
+  Launch = 0,  // the launch of a kernel or graph that the thread left at `moment`
+  Range = 1    // the NVTX range that the thread pushed at `moment`
 };
 
-// Values of hardware counters (PROF_COUNTERS). They may be read later than what they are about, and by another thread.
+// Values of hardware counters (PROF_COUNTERS). They may come after the record of their launch or range, and from
+// another thread.
 struct CounterValues {
   static constexpr uint32_t kKind = 31;
   static constexpr std::string_view kName = "counter_values";
-  uint64_t moment = 0;  // ticks: the `end` of the launch's record, the `time` of the range's
+  uint64_t moment = 0;  // ticks: `end` of the record of the launch, or `time` of the record of the push
   uint32_t tid = 0;     // system thread id of the thread that launched or pushed
   CounterSetId set{};
-  std::string_view values;  // of the set's metrics in their order: a double each, little-endian
+  std::string_view values;  // one little-endian double for each metric, in the order of the set
   CounterScope scope{};
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("moment", s.moment);
@@ -246,7 +250,8 @@ struct CounterValues {
   }
 };
 
-// Samples of a GPU's hardware counters (PROF_SAMPLING): values of everything that it did meanwhile, whoever launched it.
+// Hardware samples of one GPU (PROF_SAMPLING). They include everything that the GPU did during that time, whichever
+// process launched it.
 struct HardwareSamples {
   static constexpr uint32_t kKind = 64;
   static constexpr std::string_view kName = "counter_samples";

@@ -1,5 +1,6 @@
-// Typed ids of the log. An id names a definition record (definitions.h); 0 always means "none" or "not known".
-// Ids are unique in one log, and a definition is committed before its id appears in an event.
+// Which ids does a log contain? An id names a definition record (definitions.h). The value 0 always means "none" or
+// "not known". Ids are unique in one log. A definition must be committed before its id appears in an event. The
+// recorder assigns the ids, and the reader resolves them.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@ enum class StringId : uint32_t {};       // StringPart
 enum class ApiId : uint32_t {};          // ApiDef: a row of cuda_api.def or cudart_api.def, numbered at its first call
 enum class FunctionId : uint32_t {};     // FunctionDef: a kernel function of one module load
 enum class ModuleId : uint32_t {};       // ModuleDef
-enum class ConfigId : uint32_t {};       // ConfigDef: function + launch shape as the host asked for it
+enum class ConfigId : uint32_t {};       // ConfigDef: function + launch shape as requested by the host
 enum class ContextId : uint32_t {};      // ContextDef
-enum class StreamId : uint32_t {};       // StreamDef: one life of a stream handle
-enum class PoolId : uint32_t {};         // MemoryPoolDef: one life of a pool's handle
+enum class StreamId : uint32_t {};       // StreamDef: a stream handle from its creation to its destruction
+enum class PoolId : uint32_t {};         // MemoryPoolDef: a pool handle from its creation to its destruction
 enum class GraphId : uint32_t {};        // GraphDef: one executable graph
 enum class GpuStreamId : uint32_t {};    // GpuStreamDef: (device, context, stream) as CUPTI numbers them
 enum class GpuKernelId : uint32_t {};    // GpuKernelDef: name + shape + registers as CUPTI reports them
@@ -22,10 +23,10 @@ enum class DomainId : uint32_t {};       // NvtxDomainDef; 0 is NVTX's default d
 enum class StackId : uint32_t {};        // StackDef: the frames of one call
 enum class PythonFrameId : uint32_t {};  // PythonFrameDef
 enum class ImageId : uint32_t {};        // ImageDef: an ELF file mapped into the process
-enum class SchemaId : uint32_t {};       // NvtxSchemaDef: how the bytes of an extended payload are laid out
+enum class SchemaId : uint32_t {};       // NvtxSchemaDef: layout of the bytes of an extended payload
 enum class NvtxCounterId : uint32_t {};  // NvtxCounterDef
-enum class CounterSetId : uint32_t {};   // CounterSetDef: which hardware counters, on which context
-enum class SampledSetId : uint32_t {};   // SampledSetDef: which hardware counters are sampled, of which GPU
+enum class CounterSetId : uint32_t {};   // CounterSetDef: hardware counters that are measured on a context
+enum class SampledSetId : uint32_t {};   // SampledSetDef: hardware counters that are sampled on a GPU
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
 
 }  // namespace prof::format

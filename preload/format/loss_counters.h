@@ -1,4 +1,5 @@
-// The counters in the counter page: names, severities and meanings; the list is loss_counters.def.
+// What are the counters in the counter page, their severities and their meanings? The rows are in loss_counters.def.
+// The recorder counts by LossCounter; the reader finds a counter by its name.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ inline constexpr size_t kCounterCount = sizeof(kCounters) / sizeof(kCounters[0])
 
 constexpr const CounterInfo& counter_info(LossCounter counter) { return kCounters[static_cast<uint32_t>(counter)]; }
 
-// Null: a counter of another release.
+// Returns null if this release does not have the counter.
 constexpr const CounterInfo* find_counter(std::string_view name) {
   for (const CounterInfo& info : kCounters) {
     if (info.name == name) return &info;

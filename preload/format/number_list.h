@@ -1,4 +1,5 @@
-// Lists of numbers as the recorder's options take them, which `prof record` checks too: "all", or numbers and ranges such as "0,2-3".
+// Is a text a list of numbers, and does the list contain a number? A list is "all", or numbers and ranges such as
+// "0,2-3". The recorder's options use such lists, and `prof record` checks them too. The functions must not allocate.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace prof::format {
 
-// The number that `text` is. False: it is none, or has more than nine digits.
+// Reads the number in `text`. Returns false if it is not a number, or has more than nine digits.
 constexpr bool read_number(std::string_view text, uint64_t& out) {
   out = 0;
   for (const char c : text) {
@@ -17,7 +18,7 @@ constexpr bool read_number(std::string_view text, uint64_t& out) {
   return !text.empty() && text.size() <= 9;
 }
 
-// The part of `list` before the next separator; what is behind it stays in `list`.
+// Returns the part of `list` before the next separator. The text after the separator remains in `list`.
 constexpr std::string_view next_part(std::string_view& list, char separator) {
   size_t length = 0;
   while (length < list.size() && list[length] != separator) ++length;
@@ -26,7 +27,7 @@ constexpr std::string_view next_part(std::string_view& list, char separator) {
   return part;
 }
 
-// Whether a well-formed `list` has `number`.
+// Whether a well-formed `list` contains `number`.
 constexpr bool number_in_list(std::string_view list, uint64_t number) {
   if (list == "all") return true;
   while (!list.empty()) {
@@ -43,7 +44,7 @@ constexpr bool number_in_list(std::string_view list, uint64_t number) {
   return false;
 }
 
-// Whether a text is such a list.
+// Whether `list` is a well-formed list.
 constexpr bool is_number_list(std::string_view list) {
   if (list == "all") return true;
   if (list.empty() || list.back() == ',' || list.back() == '-') return false;

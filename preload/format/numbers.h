@@ -1,5 +1,5 @@
-// A list of numbers in a record: frames of a stack. The record path gives an array; a reader gets a view of the bytes and walks
-// it, so that no record needs memory for a list of unknown length.
+// How does a record hold a list of numbers, such as the frames of a stack? The record path passes an array. The reader
+// gets a view of the bytes and iterates over it. So no record allocates memory for a list of unknown length.
 #pragma once
 
 #include "preload/format/wire.h"
@@ -8,10 +8,10 @@
 
 namespace prof::format {
 
-// Coded as the count, then the zigzag varint of each number's difference to the one before it (the first: to 0).
+// Encoded as the count, then the zigzag varint of the difference of each number to the previous one (the first: to 0).
 struct Numbers {
-  const uint64_t* data = nullptr;  // to be encoded; null: `bytes`
-  const uint8_t* bytes = nullptr;  // as read: `count` varints, known to be whole
+  const uint64_t* data = nullptr;  // array to encode; if null, `bytes` is used
+  const uint8_t* bytes = nullptr;  // as read: `count` varints, which are known to be complete
   uint32_t count = 0;
 
   template <class F> void for_each(F&& f) const {
@@ -25,7 +25,7 @@ struct Numbers {
   }
 
  private:
-  // Without an end: every byte was read once before, by read_numbers().
+  // It does not check for the end of the bytes, because read_numbers() has read every byte before.
   static uint64_t one_varint(const uint8_t*& at) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -47,7 +47,8 @@ inline uint8_t* put_numbers(uint8_t* to, const Numbers& numbers) {
   return to;
 }
 
-// Steps over the list, so that for_each() can trust it. A count larger than the bytes that are left is no list.
+// Skips the list and checks it, so that for_each() can trust it. If the count exceeds the number of remaining bytes,
+// the list is not valid.
 inline Numbers read_numbers(Cursor& from) {
   const uint64_t count = from.varint();
   if (count > static_cast<uint64_t>(from.end - from.at)) {

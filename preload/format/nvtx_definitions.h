@@ -1,5 +1,5 @@
-// Definitions of what the program named through NVTX (see definitions.h): domains, labels, categories, scopes, how extended payloads
-// are laid out, counters.
+// What did the program define through NVTX? These definitions (see definitions.h) are domains, labels, categories,
+// scopes, layouts of extended payloads, counters and clocks. The recorder writes them and the reader reads them.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -40,9 +40,10 @@ struct NvtxLabelDef {
   }
 };
 
-// How the bytes of extended NVTX payloads are laid out, or (type kSchemaEnum) what the numbers of an enumeration mean.
-inline constexpr uint32_t kSchemaStatic = 1, kSchemaDynamic = 2, kSchemaUnion = 3, kSchemaUnionInside = 4;  // NVTX's
-inline constexpr uint32_t kSchemaEnum = 16;                                                                 // ours
+// The layout of the bytes of extended NVTX payloads. If the type is kSchemaEnum, it is the meaning of the numbers of an
+// enumeration. kSchemaEnum is a number of this log format; the other types are NVTX's numbers.
+inline constexpr uint32_t kSchemaStatic = 1, kSchemaDynamic = 2, kSchemaUnion = 3, kSchemaUnionInside = 4;
+inline constexpr uint32_t kSchemaEnum = 16;
 struct NvtxSchemaDef {
   static constexpr uint32_t kKind = 56;
   static constexpr std::string_view kName = "nvtx_schema";
@@ -51,9 +52,9 @@ struct NvtxSchemaDef {
   uint64_t number = 0;  // as the program knows it
   uint32_t type = 0;
   uint32_t flags = 0;
-  uint64_t bytes = 0;       // of a payload, or of a number of the enumeration; 0: it follows from the entries
+  uint64_t bytes = 0;       // size of a payload, or of a number of the enumeration; 0: computed from the entries
   uint64_t pack_align = 0;  // 0: natural alignment
-  uint32_t entries = 0;     // records of kind nvtx_schema_entry that follow
+  uint32_t entries = 0;     // number of records of kind nvtx_schema_entry that follow
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
@@ -73,11 +74,11 @@ struct NvtxSchemaEntry {
   static constexpr std::string_view kName = "nvtx_schema_entry";
   SchemaId schema{};
   uint32_t index = 0;
-  uint64_t flags = 0;   // NVTX_PAYLOAD_ENTRY_FLAG_…; enumerations: 1 is a set of bits
-  uint64_t type = 0;    // predefined type; 0: `nested`
+  uint64_t flags = 0;   // NVTX_PAYLOAD_ENTRY_FLAG_…; enumerations: 1 means a set of bits
+  uint64_t type = 0;    // predefined type; 0: the type is `nested`
   SchemaId nested{};    // 0: unknown
-  uint64_t detail = 0;  // length of an array, index of the entry that has it, selector; enumerations: the number
-  uint64_t offset = 0;  // 0: behind the entry before, aligned
+  uint64_t detail = 0;  // array length, index of the entry that has the length, or selector; enumerations: the number
+  uint64_t offset = 0;  // 0: after the previous entry, aligned
   std::string_view name;
   uint64_t scope = 0;  // number of the scope that its values belong to
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
@@ -93,13 +94,13 @@ struct NvtxSchemaEntry {
   }
 };
 
-// A counter or group of counters of the program's.
+// A counter, or a group of counters, that the program registered through NVTX.
 struct NvtxCounterDef {
   static constexpr uint32_t kKind = 58;
   static constexpr std::string_view kName = "nvtx_counter";
   NvtxCounterId id{};
   DomainId domain{};
-  SchemaId schema{};  // of a group's samples; 0: `type`, one number
+  SchemaId schema{};  // layout of the samples of a group; 0: one number of `type`
   uint64_t type = 0;
   uint64_t flags = 0;  // NVTX_COUNTER_FLAG_…
   std::string_view name, unit;
@@ -130,14 +131,14 @@ struct NvtxCategoryDef {
   }
 };
 
-// Where events and counters belong, if not to the thread that announces them: a path below another scope. Others name it by (domain,
-// number); numbers below nvtx::kFirstSchema are NVTX's own (NVTX_SCOPE_…).
+// What events and counters belong to, if not to the thread that reports them: a path below another scope. Other records
+// refer to a scope by (domain, number). Numbers below nvtx::kFirstSchema are NVTX's own (NVTX_SCOPE_…).
 struct NvtxScopeDef {
   static constexpr uint32_t kKind = 66;
   static constexpr std::string_view kName = "nvtx_scope";
   DomainId domain{};
   uint64_t number = 0;
-  uint64_t parent = 0;    // number of the scope that the path begins at; 0: none
+  uint64_t parent = 0;    // number of the scope at which the path starts; 0: none
   std::string_view path;  // nodes separated by '/', as the program wrote them
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("domain", s.domain);
@@ -147,17 +148,17 @@ struct NvtxScopeDef {
   }
 };
 
-// How the numbers of a counter (`counter`), or those of one entry of a schema, are to be read.
+// How to interpret the numbers of a counter (`counter`), or those of one entry of a schema.
 struct NvtxSemanticsDef {
   static constexpr uint32_t kKind = 67;
   static constexpr std::string_view kName = "nvtx_semantics";
-  NvtxCounterId counter{};  // 0: of the entry
+  NvtxCounterId counter{};  // 0: the semantics are those of the entry
   SchemaId schema{};
-  uint32_t entry = 0;                       // its index
+  uint32_t entry = 0;                       // index of the entry in `schema`
   uint64_t flags = 0;                       // NVTX_COUNTER_FLAG_…
-  uint64_t numerator = 1, denominator = 1;  // a number times this fraction is one in `unit`
+  uint64_t numerator = 1, denominator = 1;  // a number times this fraction is a number in `unit`
   uint64_t limit_type = 0;                  // NVTX_COUNTER_LIMIT_…
-  uint64_t min = 0, max = 0;                // their 64 bits
+  uint64_t min = 0, max = 0;                // 64 bits of each limit
   std::string_view unit;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("counter", s.counter);
@@ -173,18 +174,20 @@ struct NvtxSemanticsDef {
   }
 };
 
-// A clock of the program's own, of which it gives time stamps.
+// A clock of the program. The program submits time stamps of this clock.
 struct NvtxClockDef {
   static constexpr uint32_t kKind = 68;
   static constexpr std::string_view kName = "nvtx_clock";
-  StampClock id{};  // kFirstProgramClock and more
+  StampClock id{};  // kFirstProgramClock or more
   DomainId domain{};
-  uint64_t number = 0;  // as the program knows it in this domain; below nvtx::kFirstSchema: NVTX's type, in all domains
-  uint64_t type = 0;    // NVTX_TIMESTAMP_TYPE_…; 0: not known
-  uint64_t scope = 0;   // number of the scope that it belongs to
-  uint64_t flags = 0;   // NVTX_TIMER_FLAG_…
-  uint64_t resolution = 0;  // ticks a second; 0: not known
-  uint64_t start = 0;       // NVTX_TIMER_START_…: when it was 0
+  // As the program knows it in this domain. A number below nvtx::kFirstSchema is NVTX's type of time stamps, in all
+  // domains.
+  uint64_t number = 0;
+  uint64_t type = 0;        // NVTX_TIMESTAMP_TYPE_…; 0: not known
+  uint64_t scope = 0;       // number of the scope that it belongs to
+  uint64_t flags = 0;       // NVTX_TIMER_FLAG_…
+  uint64_t resolution = 0;  // ticks per second; 0: not known
+  uint64_t start = 0;       // NVTX_TIMER_START_…: the time at which the clock was 0
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id);
     v.value("domain", s.domain);

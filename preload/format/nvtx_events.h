@@ -1,4 +1,5 @@
-// Events that the program itself announced through NVTX (see events.h).
+// Which events did the program submit through NVTX? The recorder writes these events (see events.h) and the reader
+// reads them.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -8,7 +9,8 @@
 
 namespace prof::format {
 
-// NVTX. `payload` holds the 64 bits of the value; its type is NVTX's payloadType. `text` is used where interning failed.
+// A push of an NVTX range. `payload` holds the 64 bits of the value; its type is NVTX's payloadType. `text` is used if
+// interning failed. NvtxStart and NvtxMark have the same fields.
 struct NvtxPush {
   static constexpr uint32_t kKind = 6;
   static constexpr std::string_view kName = "nvtx_push";
@@ -41,7 +43,7 @@ struct NvtxStart {
   static constexpr uint32_t kKind = 13;
   static constexpr std::string_view kName = "nvtx_start";
   uint64_t time = 0;
-  uint64_t range = 0;  // id the program got; the end may come from another thread
+  uint64_t range = 0;  // id that the program got; another thread may end the range
   LabelId label{};
   uint32_t payload_type = 0;
   uint64_t payload = 0;
@@ -84,17 +86,18 @@ struct NvtxMark {
   }
 };
 
-// Bytes that the program attached to an NVTX event (its "extended payload"), right before that event of the same thread and with
-// its time; one record a payload. `texts`: what the bytes point to and was copied then: (varint offset of the pointer, varint
-// length, text) each.
+// Bytes that the program attached to an NVTX event (an "extended payload"). The record is directly before that event of
+// the same thread and has its time; each payload has one record. `texts` holds the data to which the bytes point,
+// copied at that time: (varint offset of the pointer, varint length, text) for each.
 struct NvtxPayload {
   static constexpr uint32_t kKind = 22;
   static constexpr std::string_view kName = "nvtx_payload";
   uint64_t time = 0;
-  SchemaId schema{};     // 0: `type` says how to read them
-  uint64_t type = 0;     // NVTX's number: a predefined type, or a schema that nobody registered
-  uint64_t bytes = 0;    // of the payload, where the log has not all of them
-  uint64_t address = 0;  // where it lay, where pointers of another payload of the event may lead
+  SchemaId schema{};   // 0: `type` defines the layout
+  uint64_t type = 0;   // NVTX's number: a predefined type, or a schema that was not registered
+  uint64_t bytes = 0;  // size of the payload, if the log does not have all of its bytes
+  // Address of the payload in the program. Pointers in another payload of the event may refer to it.
+  uint64_t address = 0;
   std::string_view data;
   std::string_view texts;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
@@ -107,9 +110,9 @@ struct NvtxPayload {
     v.value("bytes", s.bytes);
   }
 };
-inline constexpr uint32_t kNvtxPayloadExtended = 9;  // payload_type of an event that such records stand before
+inline constexpr uint32_t kNvtxPayloadExtended = 9;  // payload_type of an event with such records before it
 
-// What a program said about a synchronisation object of its own.
+// An action on a synchronisation object of the program.
 enum class SyncAction : uint32_t {
   Create = 0,
   Destroy = 1,
@@ -123,7 +126,7 @@ struct NvtxSync {
   static constexpr std::string_view kName = "nvtx_sync";
   uint64_t time = 0;
   SyncAction action{};
-  uint64_t object = 0;  // a number of ours: handles may come again
+  uint64_t object = 0;  // a number that the recorder assigns, because handles may be reused
   LabelId label{};
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
@@ -135,7 +138,7 @@ struct NvtxSync {
   }
 };
 
-// The name that the program gave to something, from now on. Names of categories are definitions.
+// A name that the program gave to an object. It is valid from `time` on. Names of categories are definitions.
 enum class NamedKind : uint32_t {
   Thread = 1,   // object: system thread id
   Device = 2,   // ordinal
@@ -152,7 +155,7 @@ struct ResourceName {
   uint64_t object = 0;
   DomainId domain{};
   uint32_t type = 0;
-  uint32_t gone = 0;  // 1: the name was taken back
+  uint32_t gone = 0;  // 1: the name was removed
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
@@ -165,25 +168,27 @@ struct ResourceName {
   }
 };
 
-// Which clock a time stamp of the program's own is of.
+// The clock of a program's own time stamp.
 enum class StampClock : uint32_t {
-  None = 0,       // no stamp: `time` is when it happened
+  None = 0,       // no stamp: the event happened at `time`
   Tick = 1,       // this log's ticks
   Realtime = 2,   // ns of CLOCK_REALTIME
   Monotonic = 3,  // ns of CLOCK_MONOTONIC
-  Unknown = 4,    // a clock that nobody can convert: `time`, when it was submitted, is the best there is
+  Unknown = 4,    // a clock that cannot be converted: use `time`, the time of submission
   // Any number from here on is the id of an NvtxClockDef.
   kFirstProgramClock = 8
 };
 
-// Two clocks showed these numbers at one moment. Among the definitions of a ring: what remains needs it.
+// Two clocks showed these numbers at the same moment. In a ring, these records are among the definitions, because the
+// remaining records need them.
 struct NvtxSyncPoint {
   static constexpr uint32_t kKind = 69;
   static constexpr std::string_view kName = "nvtx_sync_point";
-  uint64_t time = 0;  // when it was told
+  uint64_t time = 0;  // time at which the program reported it
   StampClock clock{}, other{};
-  uint64_t source = 0, destination = 0;  // their 64 bits
-  uint64_t slope = 0;  // bits of a double, units of `other` in one of `clock`, from then on; 0: not told
+  uint64_t source = 0, destination = 0;  // 64 bits of each clock
+  // Bits of a double: units of `other` per unit of `clock`, from then on. 0: not reported.
+  uint64_t slope = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
     v.value("clock", s.clock);
@@ -194,7 +199,7 @@ struct NvtxSyncPoint {
   }
 };
 
-// A sample of a counter of the program's.
+// An NVTX sample: a value of an NVTX counter of the program.
 enum class SampleForm : uint32_t { Int64 = 0, Double = 1, Bytes = 2, Zero = 3, Unchanged = 4, Unavailable = 5 };
 struct NvtxSample {
   static constexpr uint32_t kKind = 25;
@@ -203,7 +208,7 @@ struct NvtxSample {
   NvtxCounterId counter{};
   SampleForm form{};
   uint64_t value = 0;     // the 64 bits of the number
-  std::string_view data;  // Bytes: laid out as the counter's schema says
+  std::string_view data;  // form Bytes: in the layout of the counter's schema
   StampClock clock{};
   uint64_t stamp = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
@@ -217,18 +222,18 @@ struct NvtxSample {
   }
 };
 
-// A range or mark that the program submitted after the fact, with its own time stamps; its payload stands before it.
+// A range or mark that the program submitted later, with its own time stamps. The record of its payload precedes it.
 struct NvtxDeferred {
   static constexpr uint32_t kKind = 26;
   static constexpr std::string_view kName = "nvtx_deferred";
-  uint64_t time = 0;   // when it was submitted
+  uint64_t time = 0;   // time of submission
   uint32_t style = 0;  // 0 push/pop range, 1 start/end range, 2 mark
   LabelId label{};
   StampClock clock{};
   uint64_t begin = 0, end = 0;
   std::string_view text;
-  uint64_t scope = 0;  // number of the scope of the batch that it came in
-  DomainId domain{};   //   of this domain
+  uint64_t scope = 0;  // number of the scope of its batch
+  DomainId domain{};   // domain of that scope
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time);
     v.value("style", s.style);

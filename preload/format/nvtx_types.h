@@ -1,5 +1,6 @@
-// The numbers of NVTX's payload extension that both sides need: entry types with their sizes (LP64, as on every machine the
-// recorder runs on), entry flags. From the interface of NVTX 3.2; what a toolkit's headers call them stands beside.
+// Which numbers of NVTX's payload extension do the recorder and the reader need? They are flags and types of entries,
+// with their sizes (LP64, as on every machine on which the recorder runs). The interface of NVTX 3.2 defines them, so
+// they must not change.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ inline constexpr uint64_t kOfMask = 7 << 12, kOfBegin = 1 << 12, kOfEnd = 2 << 1
 inline constexpr uint64_t kSchemaStyleMask = 7 << 3, kSchemaPushPop = 2 << 3, kSchemaStartEnd = 3 << 3,
                           kSchemaMark = 4 << 3;
 
-// Types of entries that are read in a way of their own.
+// Types of entries that need code of their own.
 inline constexpr uint64_t kFloat = 19, kDouble = 20, kLongDouble = 21, kSize = 22, kAddress = 23, kWchar = 24,
                           kChar32 = 27;
 inline constexpr uint64_t kByte = 32, kInt128 = 33, kUint128 = 34, kFloat128 = 45, kFloat16 = 42, kFloat32 = 43,
@@ -32,14 +33,15 @@ constexpr uint32_t char_bytes(uint64_t string_type) {
   return string_type == kStringUtf32 ? 4 : string_type == kStringUtf16 ? 2 : 1;
 }
 
-// Bytes of one value of a predefined type; 0: no such type, or its size depends on the value. Types of strings: a character's.
+// The size in bytes of one value of a predefined type. 0: there is no such type, or its size depends on the value. For
+// types of strings, it is the size of one character.
 constexpr uint32_t type_bytes(uint64_t type) {
   constexpr uint8_t kC[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 4, 1, 2, 4};
   static_assert(sizeof kC == kChar32 + 1);
   if (type <= kChar32) return kC[type];
   switch (type) {
     case kByte:
-    case kUnionSelector: return 1;  // how wide a selector is, is nowhere said: at least that
+    case kUnionSelector: return 1;  // NVTX does not define the size of a selector; it is at least 1
     case kInt128:
     case kUint128:
     case kFloat128: return 16;
@@ -60,11 +62,13 @@ constexpr uint32_t type_bytes(uint64_t type) {
   }
 }
 
-// An integer that may say a length.
+// Whether a type is an integer, which can hold the length of an array.
 constexpr bool is_integer(uint64_t type) { return (type >= 1 && type <= 18) || type == kSize; }
-constexpr bool is_signed(uint64_t integer_type) { return integer_type % 2 == 1; }  // they alternate; kSize is even
+// Signed and unsigned integer types alternate; kSize is even.
+constexpr bool is_signed(uint64_t integer_type) { return integer_type % 2 == 1; }
 
-// A char* (or the like) in the payload itself: strings that are neither an array nor have a length.
+// Whether the payload itself contains a char* or another pointer to characters: strings that are neither an array nor
+// have a length.
 constexpr bool is_text_pointer(uint64_t type, uint64_t flags, uint64_t detail) {
   if (!is_string(type)) return false;
   return (flags & kFlagPointer) != 0 || ((flags & (kArrayMask | kFlagFromBase | kFlagFromHere)) == 0 && detail == 0);

@@ -1,6 +1,7 @@
-// What do the texts of options.def mean? One reader for each type of a row, used by the recorder, `prof record` and `prof doctor`.
-// Readers are constant expressions, so that the defaults cost no code when the library is loaded. They allocate nothing: a value that
-// keeps text points into the text that it was read from, which therefore ends in a NUL and outlives the value.
+// What do the values of options mean? There is one reader for each type of a row of options.def. The recorder,
+// `prof record` and `prof doctor` use them. Readers are constant expressions, so the defaults run no code when the
+// library is loaded. They must not allocate. A value that keeps text points into the text that was read. That text must
+// end in a NUL and outlive the value.
 // A reader returns false if the text is not valid; the value is then undefined.
 #pragma once
 
@@ -12,15 +13,15 @@
 
 namespace prof::format::option {
 
-// What follows the colon of a word: nothing; digits; any text; NAME or NAME@DOMAIN of an NVTX range; a time above 0. Rest: the word
-// itself is any text.
+// The argument after the colon of a word. None: nothing; Number: digits; Label: any text; Range: NAME or NAME@DOMAIN of
+// an NVTX range; Time: a time above 0. Rest: the word itself is any text.
 enum class Argument : uint8_t { None, Number, Label, Range, Time, Rest };
 struct Word {
   std::string_view text;
   Argument argument = Argument::None;
 };
 
-// The enums and words of the choices. Index of a word = value of its enumerator.
+// The enums and words of the choices. The index of a word equals the value of its enumerator.
 template <class Enum> struct WordsOf;
 
 #define PROF_OPTION(...)
@@ -52,7 +53,8 @@ template <class Enum> struct WordsOf;
 #undef PROF_OTHER
 #undef PROF_ITEM
 
-// The values of a row as a reader of messages sees them, after the first character: "|off|on" of words, ",launch,copy|all" of items.
+// The values of a row as messages show them, after the first character: "|off|on" for words, ",launch,copy|all" for
+// items.
 template <class Enum> struct ValuesOf;
 #define PROF_CHOICES(member, variable, Type, Enum, initial, flag, words, help) \
   template <> struct ValuesOf<Enum> {                                          \
@@ -79,7 +81,7 @@ template <class Enum> struct ValuesOf;
 #undef PROF_NONE
 #undef PROF_METRICS
 
-// The words for "every item" and "none", where a row has them.
+// The words for "every item" and "no item", if a row has them.
 template <class Enum> struct WholeWordsOf;
 #define PROF_CHOICES(member, variable, Type, Enum, initial, flag, words, help) \
   template <> struct WholeWordsOf<Enum> {                                      \
@@ -104,11 +106,11 @@ template <class Enum> struct WholeWordsOf;
 #undef PROF_METRICS
 #undef PROF_OPTION
 
-// The text after `at`. (string_view::substr can throw, which needs the C++ library.)
+// The text from `at` on. (string_view::substr can throw, which needs the C++ library.)
 constexpr std::string_view tail(std::string_view text, size_t at) { return {text.data() + at, text.size() - at}; }
 
-// "123" or "1.5" times `scale`; decimals from the tenth on are ignored. What follows the number stays in `text`. `exact`: the product
-// is a whole number.
+// Reads a number such as "123" or "1.5" and multiplies it by `scale`. Decimals from the tenth on are ignored. The text
+// after the number remains in `text`. `exact` reports whether the product is a whole number.
 constexpr bool read_decimal(std::string_view& text, uint64_t scale, uint64_t& out, bool& exact) {
   uint64_t whole = 0;
   size_t i = 0;
@@ -151,7 +153,7 @@ constexpr bool read_scaled(std::string_view text, uint64_t& out, bool& exact) {
   return read_decimal(text, scale, out, exact) && text.empty();
 }
 
-// Digits alone, at most `most`.
+// Reads digits only. Returns false if the number is above `most`.
 constexpr bool read_digits(std::string_view text, uint64_t most, uint64_t& out) {
   out = 0;
   for (const char c : text) {
@@ -185,7 +187,7 @@ struct Bytes {
   }
 };
 
-// A whole number, inside "FROM..TO" if the row's values are such a range.
+// A whole number. If the values of the row are a range "FROM..TO", it must be in that range.
 struct Count {
   using Value = uint64_t;
   static constexpr bool read(std::string_view text, std::string_view values, Value& out) {
@@ -200,7 +202,7 @@ struct Count {
   }
 };
 
-// In nanoseconds.
+// A time; the value is in nanoseconds.
 struct Seconds {
   using Value = uint64_t;
   static constexpr bool read(std::string_view text, std::string_view, Value& out) {
@@ -243,7 +245,7 @@ struct Numbers {
   }
 };
 
-// What a ring keeps: the last bytes or the last seconds, or both are 0 and there is no ring.
+// What a ring keeps: the last bytes or the last seconds. If both are 0, there is no ring.
 struct Ring {
   using Value = Ring;
   uint64_t bytes = 0, ns = 0;
@@ -255,10 +257,10 @@ struct Ring {
   }
 };
 
-// A share above 0 and up to 100 %, with or without the sign.
+// A share above 0 % and up to 100 %, with or without the percent sign.
 struct Percent {
   using Value = Percent;
-  double share = 0;  // of 1; 0: off
+  double share = 0;  // fraction of 1; 0: off
   std::string_view text;
   static constexpr bool read(std::string_view text, std::string_view, Value& out) {
     out = {0, text};
@@ -272,11 +274,11 @@ struct Percent {
   }
 };
 
-// "NAME[:K]=N": launch K (from 1) of the kernel NAME, N times more. NAME may contain colons.
+// "NAME[:K]=N": launch K (from 1) of the kernel NAME is repeated N times. NAME may contain colons.
 struct Repeat {
   using Value = Repeat;
   static constexpr uint64_t kMost = 1'000'000;
-  std::string_view kernel;  // as it was written; empty: off
+  std::string_view kernel;  // as the user wrote it; empty: off
   uint64_t launch = 1, times = 0;
   static constexpr bool read(std::string_view text, std::string_view, Value& out) {
     out = {};
@@ -294,7 +296,8 @@ struct Repeat {
   }
 };
 
-// NVTX ranges by their name. Without a domain, and with the domain *, those of every domain; an empty domain is the default one.
+// NVTX ranges by their name. Without a domain, or with the domain *, they match in every domain. An empty domain is the
+// default domain.
 struct RangeName {
   std::string_view name, domain;
   bool every_domain = true;
@@ -309,8 +312,8 @@ constexpr RangeName read_range_name(std::string_view text) {
 // One of the words, and its argument.
 struct ChosenWord {
   uint32_t index = 0;
-  std::string_view text;  // Label: what follows the colon; Rest: the whole text
-  uint64_t number = 0;    // Number; Time in nanoseconds
+  std::string_view text;  // Label: the text after the colon; Rest: the whole text
+  uint64_t number = 0;    // Number: its value; Time: in nanoseconds
   RangeName range;
 };
 
@@ -382,11 +385,11 @@ template <class Enum> struct SomeOf {
   }
 };
 
-// Named sets of metrics and metrics by name, in the order of the list.
+// Named sets of metrics, and metrics by name, in the order of the list.
 struct WantedMetrics {
   static constexpr uint32_t kMost = 64;
   struct Item {
-    uint32_t set = 0;  // bit i: set i of the row's words; 0: a metric
+    uint32_t set = 0;  // bit i: set i of the row's words; 0: it is a metric
     std::string_view metric;
   };
   Item items[kMost];

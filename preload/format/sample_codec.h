@@ -1,12 +1,19 @@
-// Samples of hardware counters as the text of one record (gpu_events.h: HardwareSamples), so that a sample takes few
-// bytes. Used by the recorder's helper thread and by the reader, which must not trust a byte of it.
+// How are hardware samples encoded as the text of one record (gpu_events.h: HardwareSamples)? The encoding keeps a
+// sample at few bytes. The recorder's helper thread writes the text. The reader reads it, and must not trust any byte
+// of it.
 //
-//   samples := varint count, then of each sample: varint gap, varint change; then of each metric: varint places, then of each sample: varint value
+//   samples := varint count, span × count, column × number of metrics
+//   span    := varint gap, varint change
+//   column  := varint places, (varint value) × count
 //
-// gap: ns from the end of the sample before it to its start; of the first 0, the record has its start. change: zigzag of how much longer it is than
-// the one before it, ns; of the first: its length. A value is 0 where there is no number, else 1 + number / 2^places, with zigzagged places.
-// Whole numbers of a record keep 27 bits behind the first bit of their largest, and lose nothing where that is enough or where they share factors of
-// two, as bytes do (multiples of 32); others keep 20, so 100 % comes to 0.0001 %.
+// gap: ns from the end of the previous sample to the start of this one. It is 0 for the first sample, whose start is in
+// the record.
+// change: zigzag of the difference of the sample's length to the length of the previous one, ns. For the first sample,
+// it is the length itself.
+// value: 0 if there is no number, else 1 + number / 2^places. `places` is a zigzag varint.
+// If all numbers of a metric in a record are whole, they keep 27 bits, counted from the first bit of the largest
+// number. They are exact if 27 bits are enough, or if they share factors of two, as bytes do (multiples of 32). Other
+// numbers keep 20 bits, so 100 % is exact to 0.0001 %.
 #pragma once
 
 #include "preload/format/block.h"
@@ -22,14 +29,14 @@ namespace prof::format {
 inline constexpr uint32_t kMaxSampledMetrics = 64;
 
 struct SampleSpan {
-  uint64_t start = 0, end = 0;  // ns of one clock
+  uint64_t start = 0, end = 0;  // ns, both of the same clock
 };
 
 namespace detail {
 
 inline constexpr int kWholeBits = 27, kRealBits = 20;
 
-// 2^exponent, for exponents of normal numbers.
+// 2^exponent. The exponent must be that of a normal number.
 inline double power_of_two(int exponent) {
   const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
   double power;
@@ -37,17 +44,19 @@ inline double power_of_two(int exponent) {
   return power;
 }
 
-// Of a number that is not 0: 2^exponent <= number < 2^(exponent + 1).
+// The exponent of a number that is not 0: 2^exponent <= number < 2^(exponent + 1).
 inline int exponent_of(double number) {
   uint64_t bits;
   std::memcpy(&bits, &number, sizeof bits);
   return static_cast<int>(bits >> 52 & 0x7ff) - 1023;
 }
 
-inline constexpr double kLeastNumber = 1e-30, kMostNumber = 9e15;  // below it a number is 0, above it is none
+// Below kLeastNumber a number is 0. Above kMostNumber it is not a number.
+inline constexpr double kLeastNumber = 1e-30, kMostNumber = 9e15;
 inline bool is_number(double value) { return value >= 0 && value <= kMostNumber; }
 
-// The whole number nearest to one that is_number(); the larger of two. The recorder has no libm.
+// The whole number that is nearest to a number for which is_number() is true. If two are equally near, it is the larger
+// one. The recorder has no libm.
 inline uint64_t rounded(double number) {
   const auto below = static_cast<uint64_t>(number);
   return below + (number - static_cast<double>(below) >= 0.5 ? 1 : 0);
@@ -55,14 +64,15 @@ inline uint64_t rounded(double number) {
 
 }  // namespace detail
 
-// How many samples of so many metrics fit in one text, whatever they are.
+// The number of samples of `metrics` metrics that always fit in one text, whatever their values are.
 constexpr uint32_t samples_in_text(uint32_t metrics) {
   constexpr uint32_t kSpanBytes = 2 * static_cast<uint32_t>(kMaxVarintBytes), kValueBytes = 5, kColumnBytes = 2;
   return static_cast<uint32_t>(kMaxTextBytes - 4 - metrics * kColumnBytes) / (kSpanBytes + metrics * kValueBytes);
 }
 
-// Writes up to samples_in_text(metrics) samples at `to`, where kMaxTextBytes + 8 are free; returns the byte behind them. `spans` grow and do not
-// overlap; values[i * metrics + m] is metric m of sample i: below 0, above 9e15 and NaN are no number.
+// Writes up to samples_in_text(metrics) samples at `to`, where kMaxTextBytes + 8 bytes must be free. Returns the byte
+// after them. `spans` are in order of time and do not overlap. values[i * metrics + m] is metric m of sample i. Values
+// below 0 or above 9e15, and NaN, are not numbers.
 inline uint8_t* put_samples(uint8_t* to, const SampleSpan* spans, const double* values, uint32_t count,
                             uint32_t metrics) {
   using namespace detail;
@@ -102,8 +112,9 @@ inline uint8_t* put_samples(uint8_t* to, const SampleSpan* spans, const double* 
   return to;
 }
 
-// Reads what put_samples() wrote of a set of `metrics`: `span(SampleSpan)` of each sample, then `value(m, i, number or NaN)` of each value. False: it
-// is no such text; what was told until then is nothing.
+// Reads what put_samples() wrote for a set of `metrics` metrics. Calls `span(SampleSpan)` for each sample, then
+// `value(m, i, number or NaN)` for each value. Returns false if the text is not valid; the caller must then discard
+// what it received.
 template <class Span, class Value>
 bool read_samples(std::string_view text, uint64_t start, uint32_t metrics, Span&& span, Value&& value) {
   const auto* const first = reinterpret_cast<const uint8_t*>(text.data());

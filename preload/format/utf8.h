@@ -1,4 +1,5 @@
-// One character as UTF-8. Both sides: the recorder converts wide texts when it sees them, the reader those inside payloads.
+// How is one character encoded as UTF-8? The recorder converts wide strings when the program passes them; the reader
+// converts those inside payloads. The function must not allocate.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,8 @@
 
 namespace prof::format {
 
-// Writes 1–4 bytes at `to` and returns how many. What is no character (surrogates, above U+10FFFF) becomes U+FFFD.
+// Writes 1–4 bytes at `to` and returns their number. If the value is not a character (surrogates, above U+10FFFF),
+// U+FFFD is written.
 inline size_t put_utf8(uint32_t c, char* to) {
   if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = 0xfffd;
   const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };

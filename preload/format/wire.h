@@ -1,5 +1,5 @@
-// Bytes of one field: LEB128 varints, zigzag for signed values, length-prefixed text. Used by the record path (which
-// must not allocate) and by the reader (which must not trust a byte it reads).
+// What are the bytes of one field? LEB128 varints, zigzag for signed values, text after its length. The record path
+// uses these functions and must not allocate. The reader uses them too and must not trust any byte that it reads.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,16 @@ constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
 
-// A varint without a branch on its length, for values whose length changes from one to the next, such as times: a wrong guess
-// costs more than all of this. Writes 4 bytes (those behind the varint mean nothing) or, from 2^28 on, up to 10. Not
-// inlined: a record behind other work of the program waits for its code, and this is two lines of the cache for all fields of all
-// records instead of two for each.
+// Writes a varint without a branch on its length, for values whose length changes from one to the next, such as times.
+// A mispredicted branch costs more than the whole function. It writes 4 bytes; those after the varint are undefined.
+// From 2^28 on, it writes up to 10 bytes.
+// It is not inlined. A record that is written after other code of the program waits for its instructions. This function
+// is two cache lines for all fields of all records, instead of two for each field.
 __attribute__((noinline, hot, aligned(64))) inline uint8_t* put_uneven_varint(uint8_t* to, uint64_t value) {
   if (value < uint64_t{1} << 28) [[likely]] {
     const uint32_t v = static_cast<uint32_t>(value);
     const uint32_t more =
-        ((31 - static_cast<uint32_t>(__builtin_clz(v | 1))) * 37) >> 8;  // bytes behind the first: bits / 7
+        ((31 - static_cast<uint32_t>(__builtin_clz(v | 1))) * 37) >> 8;  // bytes after the first: bits / 7
     const uint32_t spread = (v & 0x7f) | (v & 0x3f80) << 1 | (v & 0x1fc000) << 2 | (v & 0xfe00000) << 3;
     const uint32_t word = spread | (0x80808080u & ((1u << (8 * more)) - 1));
     const uint8_t bytes[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
@@ -42,16 +43,17 @@ __attribute__((noinline, hot, aligned(64))) inline uint8_t* put_uneven_varint(ui
   return to;
 }
 
-// Writes 1–10 bytes at `to`, or 4 and overwrites what is behind, and returns the byte after the varint.
+// Writes 1–10 bytes at `to` and returns the byte after the varint. It may write 4 bytes and so overwrite bytes after
+// the varint.
 inline uint8_t* put_varint(uint8_t* to, uint64_t value) {
-  if (value < 0x80) {  // ids, flags and differences mostly are
+  if (value < 0x80) {  // mostly true for ids, flags and differences
     *to = static_cast<uint8_t>(value);
     return to + 1;
   }
   return put_uneven_varint(to, value);
 }
 
-// A record's first varint, whose length the kind alone decides.
+// Writes the first varint of a record. Its length depends only on the kind.
 template <uint32_t kind> uint8_t* put_tag(uint8_t* to, uint32_t mask) {
   static_assert(kind < 1 << 11);
   const uint32_t tag = kind << 3 | mask;
@@ -71,7 +73,7 @@ inline uint8_t* put_text(uint8_t* to, std::string_view text) {
   return to + text.size();
 }
 
-// A cursor over bytes that may be hostile. After a failure `ok` is false and every read yields 0.
+// A cursor over bytes that may be hostile. After a failure, `ok` is false and every read returns 0.
 struct Cursor {
   const uint8_t* at = nullptr;
   const uint8_t* end = nullptr;
@@ -79,7 +81,7 @@ struct Cursor {
 
   bool at_end() const { return at == end; }
 
-  // One or two bytes, as most fields, are read in place; the cursor can stay in registers.
+  // Most fields have one or two bytes. These are read in place, so that the cursor can stay in registers.
   __attribute__((always_inline)) uint64_t varint() {
     if (at < end && *at < 0x80) return *at++;
     if (end - at >= 2 && at[1] < 0x80) {
@@ -95,14 +97,14 @@ struct Cursor {
 
   struct Read {
     uint64_t value;
-    const uint8_t* next;  // null: no varint
+    const uint8_t* next;  // null: no valid varint
   };
   static __attribute__((noinline)) Read long_varint(const uint8_t* from, const uint8_t* end) {
     if (end - from >= 8) {
       uint64_t word;
       std::memcpy(&word, from, sizeof word);
       const uint64_t stops = ~word & 0x8080808080808080;
-      if (stops != 0) {  // at most 8 bytes: drop what follows, then close the gaps of the top bits
+      if (stops != 0) {  // at most 8 bytes: clear those after it, then join the groups of 7 bits
         word &= stops ^ (stops - 1);
         word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
         word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
