@@ -1,5 +1,6 @@
-// Appending a record to the log. Nothing here allocates, locks, throws or makes a system call on the usual path; the
-// slow path (a new chunk of the log) keeps errno. In the program.
+// How is a record appended to the log? Hooks, subsystems and the helper thread use this code. It must not allocate,
+// lock, throw or make a system call. The slow path (a new chunk of the log) may make one, and keeps errno. This code
+// runs in the program.
 #pragma once
 
 #include "preload/format/codec.h"
@@ -14,7 +15,7 @@
 
 namespace prof::preload {
 
-// Appends a record to one of this thread's streams with the busy flag up. False: dropped and counted.
+// Appends a record to one stream of this thread, with the busy flag set. Returns false if the record is lost (counted).
 template <BlockWriter ThreadState::*stream, class Record> bool append_record(const Record& record) {
   ThreadLocal& local = t_local;
   if (local.state == nullptr) [[unlikely]] {  // outside a scope
@@ -33,13 +34,13 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
   return ok;
 }
 
-// An event, or a definition: committed when it returns true. The caller is inside a scope that records
-// (thread_scope.h).
+// Appends an event or a definition. If it returns true, the record is committed. The caller must be inside a scope that
+// records (thread_scope.h).
 template <class E> bool emit(const E& event) { return append_record<&ThreadState::events>(event); }
 template <class D> bool define(const D& definition) { return append_record<&ThreadState::definitions>(definition); }
 
-// An event that later ones need: among the definitions of a ring, which are not overwritten, as long as there is room
-// for it.
+// Appends an event that later events need. A ring stores it among its definitions, which are not overwritten, as long
+// as there is room.
 template <class E> bool keep(const E& event) {
   size_t bytes = sizeof event;
   if constexpr (requires { event.name; }) bytes += event.name.size();

@@ -74,7 +74,7 @@ bool BlockWriter::copy_in(const uint8_t* bytes, size_t size, const format::Codec
 void BlockWriter::seal() {
   format::BlockHeader& header = block_->header;
   header.records = records_;
-  header.in_call_api = 0;  // the next block carries it
+  header.in_call_api = 0;  // the next block contains it
   if (unsealed_ != 0) {
     --unsealed_;
     return;
@@ -85,12 +85,14 @@ void BlockWriter::seal() {
   format::block_crc(*block_, crc);
   std::memcpy(header.crc, crc, sizeof crc);
   if (!ring_) return;
-  // The one before it: so what a thread did last stays, also of a thread that is stopped for long before its next record.
+  // Only the block before this one may be reused now. So the last events of a thread remain in the log, even if the
+  // thread is stopped for long before its next record.
   if (held_ != nullptr) give_to_ring(held_, ring_generation_);
   held_ = block_;
 }
 
-// Reads what the owner changes: either block is mapped memory, and the answer is only a reason to wait a little.
+// Another thread calls this while the owner changes `block_`. Both the old and the new block are mapped memory. A wrong
+// result only changes whether the caller waits a little longer.
 __attribute__((no_sanitize("thread"))) bool BlockWriter::in_call() const {
   format::Block* const block = block_;
   return block != nullptr && std::atomic_ref(block->header.in_call_api).load(std::memory_order_relaxed) != 0;
@@ -128,7 +130,7 @@ bool BlockWriter::next_block() {
   --chunk_left_;
   used_ = 0;
   records_ = 0;
-  // Ticks count on from the last block's, so that the first difference is small as well.
+  // Ticks continue from those of the last block, so that the first difference is small too.
   const uint64_t base = state_.tick != 0 ? state_.tick : now_ticks();
   state_ = {};
   state_.tick = base;
@@ -141,7 +143,7 @@ bool BlockWriter::next_block() {
   header.base_tick = state_.tick;
   header.in_call_tick = in_call_tick;
   header.in_call_api = in_call;
-  // Last: before this store the block counts as unused.
+  // This store is the last one: before it, readers treat the block as unused.
   std::atomic_ref(header.magic).store(format::kBlockMagic, std::memory_order_release);
   if (repeats_) define_thread();
   return true;

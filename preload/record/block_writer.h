@@ -1,11 +1,12 @@
-// Packs the records of one thread and one kind (events or definitions) into blocks of the mapped log. Called by emit() and
-// define() with the thread's busy flag held; used by no other thread.
+// How are the records of one thread packed into blocks of the mapped log? A writer has one kind of records: events or
+// definitions. emit() and define() call it with the thread's busy flag set. No other thread may call it, except
+// in_call() and in_call_since().
 //
 //   block:  | header | record record record ····free···· |
 //                                            ^ header.committed: one release store after each record
 //
-// Records are encoded in place behind `committed`, where no reader looks, and only near the end of a block through a stack
-// buffer: that saves a copy, and a kill at any instant leaves whole records.
+// Records are encoded in place after `committed`, where no reader looks. That saves a copy, and a kill at any instant
+// leaves whole records. A record near the end of a block is first encoded in a buffer on the stack.
 #pragma once
 
 #include "preload/format/codec.h"
@@ -19,7 +20,8 @@ namespace prof::preload {
 
 namespace detail {
 
-// Upper bound of an encoded record: 10 bytes a varint field; with texts or pairs the format's own limit.
+// The upper bound of the size of an encoded record: 10 bytes per varint field. For a record with texts or pairs it is
+// the format's own limit.
 struct BoundVisitor {
   size_t bytes = 2;
   bool open = false;
@@ -49,13 +51,15 @@ template <class T> constexpr size_t bound_of() {
 
 class BlockWriter {
  public:
-  // Prepares for a new thread; takes no block yet.
+  // Prepares the writer for a new thread. Takes no block yet.
   void open(format::BlockKind kind, uint32_t thread);
-  // Of a ring: every block from the next one on begins with this definition, because the first of events will be used again.
+  // In a ring, every block from the next one on starts with this definition, because the first block of events will be
+  // reused.
   void repeat(const format::ThreadDef& thread);
-  // Gives the rest of the chunk back. The current block stays as it is: bounded by its commit, unsealed; of a ring it is sealed.
+  // Returns the unused rest of the chunk. The current block stays unsealed; `committed` is its size. In a ring it is
+  // sealed.
   void close();
-  // The same after fork: forgets the parent's blocks without touching them.
+  // Drops the blocks without touching them: in the child of a fork, or if an earlier recording owns them.
   void abandon();
 
   template <class T> bool append(const T& record) {
@@ -74,12 +78,15 @@ class BlockWriter {
     block_->header.in_call_tick = tick;
     std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
   }
-  // A call was left, or a signal handler on another stack is inside it. The latter may go on to the next block in the middle of
-  // enter_call(), which then writes into the old one: the next blocks get no checksum. (Asked in enter_call() it cost 1.5 ns a launch.)
+  // A call was left without leave_call(), or a signal handler on another stack is inside it. The handler may open the
+  // next block in the middle of enter_call(), which then writes into the old block. So the next blocks get no checksum.
+  // (A check in enter_call() cost 1.5 ns per launch.)
   void call_was_left() { unsealed_ = ring_ ? 0 : 2; }
-  // Asked by another thread, which must not trust it: the block may be another one by now.
+  // Whether the thread is inside a call. Another thread calls it, and must treat the result as a hint: the block may
+  // have been replaced meanwhile.
   bool in_call() const;
-  // The same with the function; 0: none, or it changed in the middle of the answer.
+  // The same, returning the function and the tick of its entry. Returns 0 if there is no call, or if the call changed
+  // while it was read.
   uint32_t in_call_since(uint64_t& tick) const;
   void leave_call() {
     if (block_ != nullptr) [[likely]]
@@ -87,7 +94,7 @@ class BlockWriter {
   }
 
  private:
-  // By value: a record whose address is given away could not stay in registers.
+  // The record is passed by value: a record whose address is passed on could not stay in registers.
   template <class T> __attribute__((cold, noinline)) bool append_near_end(T record) {
     uint8_t bytes[detail::bound_of<T>()];
     if (block_ != nullptr) {
@@ -106,29 +113,29 @@ class BlockWriter {
     std::atomic_ref(block_->header.committed).store(used, std::memory_order_release);
     used_ = used;
   }
-  // Seals the full block and opens the next one; false (counted) where the log has no room. Keeps errno.
+  // Seals the full block and opens the next one. Returns false (counted) if the log has no room. Keeps errno.
   bool next_block();
   void seal();
   void define_thread();
 
-  // What every record touches, 56 bytes of one line of the cache (ThreadState).
+  // Every record touches these 56 bytes, which are in one cache line (ThreadState).
   format::Block* block_ = nullptr;
   uint32_t used_ = 0;
   uint32_t records_ = 0;
   format::CodecState state_;
 
-  format::Block* chunk_ = nullptr;  // blocks behind block_ that are ours too
+  format::Block* chunk_ = nullptr;  // unused blocks of this writer, after block_
   uint32_t chunk_left_ = 0;
-  uint32_t chunk_size_ = 1;  // of the next chunk: 1, 2, 4 blocks
+  uint32_t chunk_size_ = 1;  // of the next chunk: 1, 2 or 4 blocks
   uint32_t thread_ = 0;
   uint64_t sequence_ = 0;
   format::BlockKind kind_ = format::BlockKind::Events;
-  bool ring_ = false;              // its blocks are used again
-  format::Block* held_ = nullptr;  // the one that was sealed last: not yet
+  bool ring_ = false;              // the blocks are reused
+  format::Block* held_ = nullptr;  // sealed last; the ring has not got it yet
   uint16_t ring_generation_ = 0;
-  uint8_t unsealed_ = 0;  // so many blocks are left without a checksum
+  uint8_t unsealed_ = 0;  // so many next blocks get no checksum
   bool repeats_ = false;
-  char name_[16] = {};  // of the thread, if it is repeated
+  char name_[16] = {};  // of the thread, if its definition is repeated
   uint32_t tid_ = 0;
   uint64_t first_tick_ = 0;
 };

@@ -1,4 +1,5 @@
-// The tables' memory. It is reserved, not committed: a table costs what is in it.
+// Where are the intern tables in memory? Address space is reserved and not committed, so a table uses memory only for
+// its entries.
 #include "preload/record/intern.h"
 
 #include "preload/log/retired.h"
@@ -31,7 +32,7 @@ bool open_intern_tables(uint64_t ended) {
   if (ended != 0) {
     retire_memory(memory, bytes, ended);
   } else if (memory != nullptr) {
-    munmap(memory, bytes);  // the parent's, in a forked child
+    munmap(memory, bytes);  // the parent's tables, in a forked child
   }
   memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {

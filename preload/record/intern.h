@@ -1,6 +1,7 @@
-// Process-wide tables from the 64-bit hash of some contents to the id of their definition. Fixed size, lock-free, never
-// shrinking; a full table answers 0, counted, and the caller stores the contents inline or goes without.
-// Two threads that meet at a new entry may both define it: harmless, readers join by contents.
+// Which id has the definition of some contents? Process-wide tables map the 64-bit hash of the contents to the id. Code
+// that writes definitions uses them. Tables have a fixed size, are lock-free and never shrink. A full table returns 0
+// (counted); the caller then stores the contents inline or omits them. If two threads meet a new entry at the same
+// time, both may define it. This is harmless, because readers join definitions by contents.
 #pragma once
 
 #include "preload/log/count.h"
@@ -13,7 +14,8 @@
 
 namespace prof::preload {
 
-// A fast 64-bit hash of words; contents must be spelled out (no padding bytes). Multiply-and-fold of 128-bit products.
+// A fast 64-bit hash of words: multiply-and-fold of 128-bit products. Contents must be added member by member, without
+// padding bytes.
 struct Hash {
   uint64_t state = 0x9e3779b97f4a7c15;
   static uint64_t fold(uint64_t a, uint64_t b) {
@@ -49,7 +51,7 @@ class InternTable {
     std::atomic<uint32_t> id;
   };
 
-  // `slots` is zeroed memory of `capacity` slots, a power of two.
+  // `slots` is zeroed memory of `capacity` slots. `capacity` is a power of two.
   void open(Slot* slots, uint32_t capacity) {
     if (mask_ != capacity - 1) mask_ = capacity - 1;
     next_id_.store(1, std::memory_order_relaxed);
@@ -63,14 +65,15 @@ class InternTable {
     for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes;
          i = (i + 1) & mask_, ++tries) {
       const uint64_t there = slots[i].hash.load(std::memory_order_acquire);
-      if (there == hash) return slots[i].id.load(std::memory_order_acquire);  // 0: being defined by another thread
+      if (there == hash) return slots[i].id.load(std::memory_order_acquire);  // 0: another thread is defining it
       if (there == 0) return 0;
     }
     return 0;
   }
 
-  // The id of `hash`; at first sight takes a new id, calls `write(id)` (which must commit the definition and return whether
-  // it could) and only then makes the id visible. 0: full or not written, counted by the table or by write.
+  // Returns the id of `hash`. If the hash is new, takes a new id, calls `write(id)` and then makes the id visible.
+  // `write` must commit the definition and return whether it did. Returns 0 if the table is full or nothing was
+  // written; the table or `write` counts it.
   template <class Write> uint32_t intern(uint64_t hash, Write&& write) {
     if (const uint32_t id = find(hash); id != 0) return id;
     return intern_new(hash, write);
@@ -80,7 +83,8 @@ class InternTable {
   static constexpr uint32_t kMaxProbes = 64;
 
   template <class Write> __attribute__((noinline)) uint32_t intern_new(uint64_t hash, Write& write) {
-    // Taken before it is asked: what a cut-off thread still defines goes into its own log and its own table.
+    // The slots are read before is_cut_off(). So a thread that is cut off afterwards still defines in its own log and
+    // its own table.
     Slot* const slots = slots_.load(std::memory_order_acquire);
     if (is_cut_off()) return 0;
     if (slots == nullptr || used_.load(std::memory_order_relaxed) > mask_ - mask_ / 4) {
@@ -102,7 +106,7 @@ class InternTable {
       }
     }
     count(format::LossCounter::intern_full, 1);
-    return id;  // valid this once; it will be defined again
+    return id;  // valid for this use only; the next use defines it again
   }
 
   std::atomic<Slot*> slots_{nullptr};
@@ -111,15 +115,16 @@ class InternTable {
   std::atomic<uint32_t> used_{0};
 };
 
-// The tables of this life.
+// The tables of this recording.
 struct InternTables {
   InternTable strings, functions, modules, configs, contexts, streams, graphs, gpu_streams, gpu_kernels, nvtx_domains,
       nvtx_labels, nvtx_schemas, nvtx_counters, stacks, python_frames;
 };
 extern InternTables g_intern;
 
-// Empty tables for a new life, by lifecycle/start.cpp. `ended`: number of the life of this process whose tables threads that it cut off
-// still use (log/retired.h); 0: there is none. False: no memory.
+// Makes empty tables when a recording starts (lifecycle/subsystems.cpp). `ended` is the epoch of the earlier recording
+// of this process whose tables are still used by threads that it cut off (log/retired.h); 0: there is none. Returns
+// false if there is no memory.
 bool open_intern_tables(uint64_t ended);
 
 }  // namespace prof::preload

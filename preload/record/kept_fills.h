@@ -1,19 +1,20 @@
-// The fills of memory that a thread made directly before a launch: a repeated launch takes them along
-// (control/repeats.h). In the program.
+// Which memory fills did a thread submit directly before a launch? A repeated launch repeats them too
+// (control/repeats.h). This code runs in the program.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// A fill of memory and how it is made again. A library may reset before each launch what a kernel changed: cuBLAS
-// clears a counter of tiles, 4 bytes, before nvjet kernels, which would find nothing to do when launched twice. So
-// fills that a thread made directly before the launch, on its stream, are part of what is repeated.
+// One memory fill, and how it is repeated. A library may reset before each launch what a kernel changed. For example,
+// cuBLAS clears a counter of tiles, 4 bytes, before nvjet kernels. Without that, an nvjet kernel that is launched twice
+// finds nothing to do. So fills by the same thread, directly before the launch and on its stream, are repeated too.
 struct KeptFill {
-  int (*again)(const uint64_t* words);  // a CUresult
-  uint64_t words[6];                    // its arguments
+  int (*again)(const uint64_t* words);  // returns a CUresult
+  uint64_t words[6];                    // the arguments of `again`
 };
-// Of a thread, on one stream, with nothing else of that thread after them. The stream as the program named it.
+// The fills of one thread on one stream, with no later operation of that thread. The stream is the handle that the
+// program passed.
 struct KeptFills {
   static constexpr uint32_t kMost = 2;
   uint32_t count = 0;

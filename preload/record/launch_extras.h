@@ -1,5 +1,5 @@
-// What a launch does beside its record: bits, which the subsystems set when a recording starts. All of it is one load
-// and one branch while there is nothing. In the program.
+// What does a launch do besides its record? Subsystems set bits for it when a recording starts. If no bit is set, it
+// costs one load and one branch. This code runs in the program.
 #pragma once
 
 #include "preload/base/every_launch.h"

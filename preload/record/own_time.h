@@ -1,5 +1,5 @@
-// Time that the recorder itself takes outside of hooks, in ticks: what PROF_BUDGET must keep under its share
-// (control/budget.h). In the program.
+// How much time does the recorder itself take outside of hooks, in ticks? PROF_BUDGET must keep it below its share
+// (control/budget.h). This code runs in the program.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 namespace prof::preload {
 
 extern std::atomic<uint64_t> g_own_ticks;
-extern std::atomic<uint64_t> g_opening_ticks;  // of opening CUPTI, until the log says so; 0: nothing to say
+extern std::atomic<uint64_t> g_opening_ticks;  // time to open CUPTI, until it is in the log; 0: none
 
-// Time that the recorder took on a thread.
+// Adds time that the recorder took on a thread.
 void budget_spend(uint64_t ticks);
-// The same, of opening CUPTI: the log says what that alone took, which no burst could have been cheap enough to make up
-// for in a short run.
+// The same for opening CUPTI. The log also contains this time alone, because in a short run no burst could be cheap
+// enough to make up for it.
 void budget_spend_opening(uint64_t ticks);
 
 }  // namespace prof::preload

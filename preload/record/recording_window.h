@@ -1,7 +1,7 @@
-// Which part of the run this is: one that is recorded, one before it, or one after it. lifecycle/recording_period.h
-// decides; hooks and the code that prepares GPU activity read it. In the program: one load.
+// Does the process record now, does it wait for a start, or is it over? lifecycle/recording_period.h decides. Hooks and
+// the code that prepares GPU activity read it. This code runs in the program and costs one load.
 //
-//   Awaits… --begin--> Open --end_window()--> Ending --> Awaits… (another part may come) | Over
+//   Awaits… --start--> Open --end_window()--> Ending --> Awaits… (another recording may follow) | Over
 #pragma once
 
 #include "preload/base/every_launch.h"
@@ -27,20 +27,20 @@ inline bool window_is(Window window) {
   return g_window.load(std::memory_order_relaxed) == static_cast<uint32_t>(window);
 }
 
-// Nothing is recorded yet, or a part has ended, and the recording may begin.
+// Whether a recording may start: none has started yet, or one has ended and another may follow.
 inline bool window_awaits() {
   const uint32_t window = g_window.load(std::memory_order_relaxed);
   return window >= static_cast<uint32_t>(Window::AwaitsProfiler) &&
          window <= static_cast<uint32_t>(Window::AwaitsControl);
 }
 
-// False: it was not `from`. Sequentially consistent, which the start of GPU activity relies on.
+// Returns false if the window was not `from`. Sequentially consistent: the start of GPU activity relies on that.
 bool change_window(Window from, Window to);
-// What was waited for has come: the next call records. False: another thread was faster.
+// The awaited event has occurred: the next call is recorded. Returns false if another thread was faster.
 bool begin_window(Window awaited);
 
-// Nothing was ever waited for and no part has ended: what is turned on now was on before the program made anything on a
-// GPU.
+// Whether no start was ever awaited and no recording has ended. Then whatever is enabled now was enabled before the
+// program created anything on a GPU.
 bool recorded_from_start();
 
 }  // namespace prof::preload

@@ -1,4 +1,5 @@
-// Texts in the log: names, which are defined once, and facts about the run. In the program.
+// How do texts get into the log? They are names, which are defined once, and facts about the run. Hooks and subsystems
+// use it. This code runs in the program.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -7,10 +8,12 @@
 
 namespace prof::preload {
 
-// The id of a text, defining it at first sight. 0: table full or log full (counted). Texts of any length.
+// Returns the id of a text of any length, and defines the text if it is new. Returns 0 if the text is empty, or if the
+// table or the log is full (counted).
 format::StringId intern_string(std::string_view text);
 
-// Facts about the run for the log's meta records; the caller is inside a scope.
+// Writes a fact about the run as a meta record. A value that is too long is cut (counted). The caller must be inside a
+// scope.
 void define_meta(std::string_view key, std::string_view value);
 
 }  // namespace prof::preload

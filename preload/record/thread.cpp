@@ -67,7 +67,8 @@ void release(ThreadState& state) {
   g_hint.store(0, std::memory_order_relaxed);
 }
 
-// The state of an earlier part of this process; in a forked child it is nobody's any more.
+// Whether the thread's state belongs to an earlier recording of this process. In a forked child the state belongs to no
+// thread.
 bool is_of_earlier_part(const ThreadLocal& local) {
   return local.state != nullptr && local.epoch != 0 && local.epoch != life().epoch.load(std::memory_order_relaxed) &&
          local.state->life.load(std::memory_order_relaxed) == local.epoch;
@@ -85,8 +86,8 @@ template <class Visit> void for_each_state_of(uint64_t life, Visit&& visit) {
   }
 }
 
-// pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply
-// gets a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
+// pthread calls this function when a recorded thread ends. Destructors that run later may launch again. The thread then
+// gets a new state, and this function is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times.
 void thread_ended(void* state_argument) {
   auto* const state = static_cast<ThreadState*>(state_argument);
   ThreadLocal& local = t_local;
@@ -171,8 +172,9 @@ bool open_thread() {
   const int saved = errno;
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_relaxed);
-  // A signal handler inside the opening; inside a record of the part that ended, which goes on with that; or inside one
-  // of the life before a fork.
+  // If the thread is busy, there are four cases. A signal handler interrupted this function, a record of this
+  // recording, or a record of an earlier recording, which continues afterwards. Otherwise the record was interrupted by
+  // a fork.
   const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
   if ((local.passing & kPassingBusy) != 0) {
     if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {
@@ -185,13 +187,13 @@ bool open_thread() {
   local.opening = opening;
   local.passing |= kPassingBusy;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (local.epoch == epoch && local.state != nullptr) {  // a signal handler was quicker
+  if (local.epoch == epoch && local.state != nullptr) {  // a signal handler was faster
     local.passing &= static_cast<uint16_t>(~kPassingBusy);
     local.opening = 0;
     return true;
   }
   if (is_of_earlier_part(local)) {
-    local.state->events.abandon();  // its blocks are not the log's any more
+    local.state->events.abandon();  // its blocks no longer belong to the log
     local.state->definitions.abandon();
     release(*local.state);
     local.state = nullptr;

@@ -1,4 +1,5 @@
-// Recorded threads: their state, from the first record to the thread's end.
+// Which threads are recorded, and what is their state? A thread has a state from its first record to its end. Hooks and
+// subsystems use it. This code runs in the program and must not allocate from the heap.
 #pragma once
 
 #include "preload/base/stack_memory.h"
@@ -14,39 +15,43 @@ namespace prof::preload {
 struct StreamState;  // capture/streams/stream_table.h
 struct StackMemo;    // stacks/stack_memo.h
 
-// One recorded thread. Slots live in memory of ours and are reused after the thread ended.
+// One recorded thread. Slots are in memory of the recorder and are reused after the thread ended.
 struct alignas(64) ThreadState {
-  StreamState* last_stream =
-      nullptr;  // where its last launch on a created stream went; in one line with what a record touches
+  // The stream of its last launch on a created stream. It is in one cache line with what a record touches.
+  StreamState* last_stream = nullptr;
   BlockWriter events;
   BlockWriter definitions;
   uint32_t ordinal = 0;  // format::ThreadOrdinal
   uint32_t tid = 0;
-  uint32_t handle = 0;  // low half of pthread_self(), by which CUPTI names threads to those who ask for nothing else
+  uint32_t handle = 0;  // low half of pthread_self(): the thread id of CUPTI, unless a client selects another one
   OwnStack own_stack;
-  StackMemo* memo = nullptr;  // stacks it had before
-  KeptFills fills;            // that a repeated launch takes along
-  uint32_t learning = 0;      // inside the reading of unwind tables, which a signal handler must not start again
+  StackMemo* memo = nullptr;  // stacks that the thread had before
+  KeptFills fills;            // fills that a repeated launch repeats too
+  uint32_t learning = 0;      // reads unwind tables: a signal handler must not read them now
   std::atomic<uint32_t> in_use{0};
-  std::atomic<uint64_t> life{0};  // the epoch that it was opened in
+  std::atomic<uint64_t> life{0};  // the epoch of the recording that opened it
 };
 
-// Gives this thread a state of the current life and records its ThreadDef. False: counted. Keeps errno.
+// Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).
+// Keeps errno.
 bool open_thread();
-// Once per life, before the first open_thread(); in a forked child forgets the parent's threads. Those of an earlier
-// part of this process keep their state until they come by: they may be inside a record. `ended` is called with each
-// state whose thread ended, so that what other layers keep in it is given back.
+// Called once per recording, before the first open_thread(). In a forked child it resets the states of the parent's
+// threads. Threads of an earlier recording of this process keep their state until they call a hook again, because they
+// may be inside a record. `ended` is called with the state of each thread that ends, so that other layers release what
+// they keep in it.
 void open_threads(bool another_part, void (*ended)(ThreadState& state));
-bool life_has_threads(uint64_t life);  // that have not come by since it ended
-bool life_has_calls_inside(
-    uint64_t life);  // of threads that are inside a hook: in the driver, or recording what it returned
-// This thread is inside a record of a part that ended, and another part has begun.
+// Whether the recording with this epoch has threads that called no hook since it ended.
+bool life_has_threads(uint64_t life);
+// Whether it has threads that are inside a hook: in the driver, or recording what the driver returned.
+bool life_has_calls_inside(uint64_t life);
+// Whether this thread is inside a record of a recording that ended, and another recording has started.
 bool is_cut_off();
 
-// A thread is inside a call of a `wanted` function that it entered at `tick` or before.
+// Whether a thread is inside a call of a `wanted` function that it entered at `tick` or earlier.
 bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
 
-// The low half of pthread_self() of a recorded thread, also when it ended and nobody took its slot; 0: not known.
+// Returns the low half of pthread_self() of a recorded thread, also after it ended, until another thread takes its
+// slot. Returns 0 if it is not known.
 uint32_t thread_handle(uint32_t tid);
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
-// What the recorder keeps in the thread-local storage of each thread of the program: its state, the guard of the hook
-// that it is inside, and whether hooks pass through. In the program: 32 bytes, initial-exec, zero-initialised.
+// What does the recorder keep in the thread-local storage of each thread? The state of the thread, the guard of the
+// hook that it is inside, and whether hooks pass through. Every hook reads it, in the program, and must need no call
+// for that.
 #pragma once
 
 #include <cerrno>
@@ -9,23 +10,26 @@ namespace prof::preload {
 
 struct ThreadState;  // record/thread.h
 
-// Everything of ours in TLS: half a line of the cache, initial-exec, zero-initialised.
+// Half a cache line, initial-exec, zero-initialised.
 struct alignas(32) ThreadLocal {
-  uint64_t epoch;  // of the life `state` belongs to
+  uint64_t epoch;  // of the recording that `state` belongs to
   ThreadState* state;
-  uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
-  uint16_t passing;       // not 0: hooks pass through; kPassing…, in one word because every hook asks
-  uint16_t opening;       // while its state is being opened: 0x100 and the low byte of the life
-  int32_t errno_offset;   // where the thread's errno lies from here, known since its first record; 0: not yet
+  uintptr_t guard_frame;  // frame of the outermost hook that this thread is inside; 0: none
+  uint16_t passing;       // not 0: hooks pass through; kPassing…, in one word because every hook reads it
+  uint16_t opening;       // while its state is being opened: 0x100 and the low byte of the epoch
+  int32_t errno_offset;   // from here to the thread's errno, known since its first record; 0: not known
 };
 static_assert(sizeof(ThreadLocal) == 32);
-constexpr uint16_t kPassingOwn = 1;  // counts what we call that may come back through our hooks, and our own threads
-constexpr uint16_t kPassingDirect = 0x100;  // counts what we call that enters no hook
-constexpr uint16_t kPassingBusy =
-    0x8000;  // a record is being packed: a signal handler that records now drops its event
+// Counts our calls that may call our hooks, and our own threads.
+constexpr uint16_t kPassingOwn = 1;
+// Counts our calls that call no hook.
+constexpr uint16_t kPassingDirect = 0x100;
+// A record is being packed. If a signal handler records now, its event is lost.
+constexpr uint16_t kPassingBusy = 0x8000;
 extern constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
 
-// errno without a call into libc. Both are in the block of TLS that is laid out at program start, so the distance fits.
+// errno without a call into libc. Both variables are in the TLS block that is laid out at program start, so the
+// distance fits into 32 bits.
 inline int& thread_errno() {
   const int32_t offset = t_local.errno_offset;
   if (offset == 0) [[unlikely]]
@@ -33,14 +37,14 @@ inline int& thread_errno() {
   return *reinterpret_cast<int*>(reinterpret_cast<char*>(&t_local) + offset);
 }
 
-// The program's errno, whatever is called while it lives.
+// Restores the program's errno at the end of its scope, whatever was called in between.
 struct KeepErrno {
   int& slot = thread_errno();
   const int value = slot;
   ~KeepErrno() { slot = value; }
 };
 
-// Hooks on this thread pass through while it lives.
+// While such an object exists, hooks on this thread pass through.
 template <uint16_t kOne> class PassingCalls {
  public:
   PassingCalls() { t_local.passing = static_cast<uint16_t>(t_local.passing + kOne); }
@@ -48,11 +52,10 @@ template <uint16_t kOne> class PassingCalls {
   PassingCalls(const PassingCalls&) = delete;
   PassingCalls& operator=(const PassingCalls&) = delete;
 };
-// Around what we call that may come back through our hooks (CUPTI), and in the helper thread: these calls are not the
-// program's.
+// Used around our calls that may call our hooks (CUPTI), and in the helper thread. These calls are not the program's.
 using OwnCalls = PassingCalls<kPassingOwn>;
-// Around what enters no hook (the driver's own functions, the start of a life): a hook entered meanwhile is a signal
-// handler's, and its call is counted.
+// Used around calls that call no hook (the driver's own functions, the start of a recording). If a hook is entered
+// meanwhile, a signal handler called it, and its call is counted.
 using DirectCalls = PassingCalls<kPassingDirect>;
 inline bool inside_own_calls() { return (t_local.passing & (kPassingDirect - 1)) != 0; }
 inline bool inside_our_calls() { return (t_local.passing & (kPassingBusy - 1)) != 0; }  // of either kind

@@ -19,7 +19,7 @@ bool enter_phase(Phase phase) {
     if (!inside_own_calls()) count(format::LossCounter::before_ready);
     return false;
   }
-  // The start ended between the reading of the epoch and that of the phase: this thread records, from this call on.
+  // The start ended after the epoch was read and before the phase was read. This thread records from this call on.
   if (phase == Phase::Recording && life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
   if (phase != Phase::Cold && g_log.is_open()) count(format::LossCounter::after_exit);
   return false;

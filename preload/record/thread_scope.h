@@ -1,7 +1,7 @@
-// May this thread record now? What the recorder's own code asks, on whatever thread it runs: CUPTI's, the helper
-// thread, or one of the program inside a hook. It opens the thread's state; it never starts a recording, which only a
-// call of the program does (lifecycle/call_scope.h). In the program: one comparison on the usual path; the slow path
-// keeps errno.
+// May this thread record now? Code of the recorder checks it on any thread: one of CUPTI, the helper thread, or one of
+// the program inside a hook. The check opens the thread's state. It must never start a recording; only a call of the
+// program does that (lifecycle/call_scope.h). The usual path is one comparison; the slow path keeps errno. This code
+// runs in the program.
 #pragma once
 
 #include "preload/base/life_page.h"
@@ -9,10 +9,11 @@
 
 namespace prof::preload {
 
-// For thread_records(), where this thread has no state of the current recording. False: it does not record; counted
-// where a record is lost.
+// For thread_records(), if this thread has no state of the current recording. Returns false if the thread does not
+// record. If a record is lost, it is counted.
 __attribute__((cold)) bool enter_recording();
-// The same in a process of this phase (Phase), whose epoch was 0 a moment ago. Cold: false, and nothing is lost.
+// The same in a process of this phase, if the epoch was 0 shortly before. In the phase Cold it returns false, and
+// nothing is lost.
 __attribute__((cold)) bool enter_phase(Phase phase);
 
 inline bool thread_records() {
