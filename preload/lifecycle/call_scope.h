@@ -1,6 +1,6 @@
-// A call of the program that reached us, while it is recorded. The first one of a process starts the recorder on its
-// thread; others pass through meanwhile. Nothing here allocates, locks, throws or makes a system call on the usual
-// path; the slow paths (the start, a thread's first record) keep errno. In the program.
+// How is a call of the program recorded? Hooks make a scope for each call. The first call of a process starts the
+// recorder on its thread; meanwhile, calls of other threads pass through. The usual path must not allocate, lock, throw
+// or make a system call. The slow paths (the start, a thread's first record) keep errno. This code runs in the program.
 #pragma once
 
 #include "preload/base/clock.h"
@@ -16,7 +16,7 @@ namespace prof::preload {
 
 __attribute__((cold)) void count_nested();
 __attribute__((cold)) void count_guard_reset();
-__attribute__((cold)) void count_cut_off();  // a call that had begun returns when its recording is over
+__attribute__((cold)) void count_cut_off();  // a call returned after its recording ended
 
 inline bool thread_ready() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
@@ -25,8 +25,8 @@ inline bool thread_ready() {
   return enter_slow();
 }
 
-// A call of the program that is no driver function: NVTX, libraries, another profiler. The first one starts the
-// recording.
+// A call of the program that is not a driver function: NVTX, libraries, another profiler. The first such call starts
+// the recording.
 class EventScope {
  public:
   EventScope() : recording_(thread_ready()) {}
@@ -36,8 +36,8 @@ class EventScope {
   bool recording_;
 };
 
-// One intercepted call. While it lives, hooks entered deeper on the same stack pass through (they are part of this
-// call).
+// One intercepted call. While its scope is open, hooks entered deeper on the same stack pass through, because they
+// belong to this call.
 //
 //   CallScope scope(api_id, __builtin_frame_address(0));
 //   if (!scope.recording()) return real(args...);
@@ -46,8 +46,8 @@ class EventScope {
 //   emit(…scope.begin_tick(), scope.end_tick()…);
 //   scope.leave();
 //
-// No destructor: a call left by pthread_cancel or longjmp leaves the guard set, and the next hook at or above that
-// frame notices and resets it.
+// There is no destructor. If a call is left by pthread_cancel or longjmp, the guard stays set. The next hook at or
+// above that frame notices this and resets it.
 class CallScope {
  public:
   CallScope(format::ApiId api, void* frame) {
@@ -76,9 +76,9 @@ class CallScope {
   uint64_t end_tick() const { return end_; }
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
-  void begin_again() { begin_ = now_ticks(); }  // what was done since it began is not the call's
-  // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be
-  // emitted.
+  void begin_again() { begin_ = now_ticks(); }  // the time so far was the recorder's, not the call's
+  // Returns false if a signal handler, or a fork inside the call, changed the thread's state. Nothing may be emitted
+  // then.
   bool still_recording() const {
     return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;
   }

@@ -52,7 +52,7 @@ void describe_header() {
 
 namespace {
 
-// The contents of a small /proc file, NUL bytes as spaces.
+// Returns the contents of a small /proc file, with NUL bytes replaced by spaces. Empty if it cannot be read.
 std::string_view read_small(const char* path, char* buffer, size_t capacity) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -76,9 +76,9 @@ bool worth_keeping(std::string_view entry) {
   return false;
 }
 
-// Facts about the job as they are now, options as they were read.
+// Writes facts about the job as they are now, and options as they were when they were read.
 void describe_environment() {
-  uint64_t told = 0;  // bit: row
+  uint64_t told = 0;  // one bit per row of the options
   for (char** at = environment(); at != nullptr && *at != nullptr; ++at) {
     if (!worth_keeping(*at)) continue;
     const uint32_t row = option_row_of(*at);

@@ -1,4 +1,5 @@
-// What the log says about itself and its process: header, counters' place, meta records. Called while a life starts.
+// What does the log contain about itself and its process? The header, the place of the counters, and meta records. The
+// start of a recording calls it.
 #pragma once
 
 namespace prof::preload {

@@ -1,7 +1,7 @@
-// When is a flight recorder's log closed, so that it stays as it is? At a moment that the user named: PROF_DUMP, or
-// PROF_SIGNAL. The helper thread closes it, so the thread that met the moment waits for nothing; the next log begins
-// with the next call (PROF_PARTS). Copying the ring inside the program would cost it the disk; from outside `prof ctl
-// PID dump` does that. In the program.
+// When does the log of a flight recorder end, so that its ring is kept? At a moment that the user named with PROF_DUMP
+// or PROF_SIGNAL. The helper thread finishes the log, so the thread that reached the moment does not wait. The next log
+// starts with the next call (PROF_PARTS). This code must not copy the ring, because the program would wait for the
+// disk. From outside, `prof ctl PID dump` copies it. This code runs in the program.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -12,10 +12,11 @@
 
 namespace prof::preload {
 
-// PROF_DUMP, read where a life begins.
+// Reads PROF_DUMP when a recording starts.
 void open_dumps();
 
-// The ring is to be kept; asked for by the helper's next round. `why` lives for ever. Safe in a signal handler.
+// Requests that the ring is kept. The helper thread does it in its next round. `why` must remain valid until the
+// process ends. Safe in a signal handler.
 void ask_dump(const char* why);
 
 // PROF_DUMP=profiler: cuProfilerStop has returned.
@@ -26,8 +27,9 @@ extern std::atomic<bool> g_dump_at_marker;
 inline bool marker_may_dump() { return g_dump_at_marker.load(std::memory_order_relaxed); }
 void marker_dumps(std::string_view name);
 
-// PROF_DUMP=slow:SECONDS, looked for by the helper thread: a launch that takes so long is noticed while it still does,
-// even if it never returns, and no launch is slower for it. How often it must look; 0: never.
+// PROF_DUMP=slow:SECONDS: the helper thread looks for a launch that takes that long. It notices the launch while the
+// call is still running, even if the call never returns, and no launch becomes slower. slow_launch_poll_ns() is how
+// often it must look; 0: never.
 uint64_t slow_launch_poll_ns();
 void look_for_slow_launch(uint64_t life);
 

@@ -89,7 +89,7 @@ bool start_helper() {
   g_stop.store(0, std::memory_order_relaxed);
   g_idle.store(1, std::memory_order_relaxed);
   if (prof_libc_pthread_create == nullptr) return false;
-  const SignalsBlocked blocked;  // the program's handlers never run on our thread
+  const SignalsBlocked blocked;  // signal handlers of the program never run on our thread
   pthread_t thread{};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

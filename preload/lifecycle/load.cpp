@@ -1,6 +1,6 @@
-// When libprof.so is loaded into a process, next to nothing happens. No file, thread or heap before the first CUDA or
-// NVTX event; only the variable that makes NVTX find us, because NVTX asks for it on its first use in each shared
-// object.
+// What happens when libprof.so is loaded into a process? Almost nothing: no file, thread or heap before the first CUDA
+// or NVTX event. Only the variable is set by which NVTX finds libprof.so, because NVTX reads it on its first use in
+// each shared object.
 #include "preload/lifecycle/load.h"
 
 #include "preload/base/environment.h"
@@ -24,7 +24,7 @@ namespace {
 
 char g_chained[4096];
 
-// Nobody waits: a thread that comes while another one is at it passes by.
+// No thread waits: if another thread is preparing the process, a call passes through.
 enum class Ready : uint32_t { NotYet, Now, Yes };
 constinit std::atomic<Ready> g_ready{Ready::NotYet};
 

@@ -1,14 +1,16 @@
-// What happens when libprof.so is loaded into a process.
+// Has the process read its options? Hooks check it before an option decides anything. The NVTX injection code gets the
+// other tool that it must call too. This code must not start a recording.
 #pragma once
 
 namespace prof::preload {
 
-// Before anything that an option decides: reads the options and takes up what PROF_START waits for, once per process.
-// The constructor or the first hook does it. False: another thread is just at it, or the process must not be touched.
-// Keeps errno.
+// Reads the options and applies PROF_START, once per process, before an option decides anything. The constructor or the
+// first hook does it. Returns false if another thread is doing it now, or if the process must not be touched. Keeps
+// errno.
 bool ready_to_record();
 
-// What NVTX_INJECTION64_PATH named before we took it (another tool to call as well); empty: nobody.
+// The value of NVTX_INJECTION64_PATH before the recorder replaced it: another tool that must be called too. Empty if
+// there is none.
 const char* chained_nvtx_injection();
 
 }  // namespace prof::preload

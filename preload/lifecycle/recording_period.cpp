@@ -23,14 +23,14 @@ namespace prof::preload {
 
 namespace {
 
-uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
+uint64_t g_begin_ns = 0;  // end of AwaitsTime, CLOCK_MONOTONIC
 
-Window g_again = Window::Over;           // what is waited for behind a part
-std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while the part before was ending
+Window g_again = Window::Over;           // the window after a recording
+std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while a recording was ending
 std::atomic<const char*> g_end_asked{nullptr};
-std::atomic<bool> g_goes_on{false};  // behind the part that ends
+std::atomic<bool> g_goes_on{false};  // the next recording needs no new start
 
-// What comes behind a part: the next one is waited for, or there is none.
+// The window after a recording: the next recording starts or is awaited, or there is none.
 Window behind_part() {
   const bool more = options().parts == 0 || parts_so_far() < options().parts;
   if (g_goes_on.exchange(false) && g_again == Window::Over) return more ? Window::Open : Window::Over;
@@ -40,7 +40,7 @@ Window behind_part() {
 int g_signal = 0;
 struct sigaction g_before;
 
-// A signal begins the recording where it waits for one, the next ends it.
+// A signal starts the recording if one is awaited; the next signal ends it.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   if (!change_window(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
@@ -52,7 +52,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
       }
       wake_helper();
     } else if (!options().ring.wanted() || g_again != Window::Over) {
-      change_window(Window::Open, g_again);  // nothing happened since it began
+      change_window(Window::Open, g_again);  // nothing was recorded since the start
     }
   }
   errno = saved;
@@ -73,7 +73,7 @@ void install_handler() {
   sigaction(g_signal, &action, &g_before);
 }
 
-// What is waited for at first. PROF_DELAY is for a recording that would start at once.
+// The first window. PROF_DELAY applies only to a recording that would start at once.
 Window first_window() {
   const option::OneOf<option::Start>& start = options().start;
   switch (start.word()) {
@@ -93,7 +93,7 @@ Window first_window() {
 
 }  // namespace
 
-// prof ctl begins a part whatever is waited for, and behind the last one that was asked for.
+// Starts a recording for prof ctl, whatever is awaited, also after the last recording that the options requested.
 bool control_begins(Window now) {
   if (!control_asks_start(now == Window::AwaitsControl)) return false;
   explain("prof ctl begins the recording");
@@ -139,7 +139,7 @@ void profiler_started() {
     return;
   if (!window_is(Window::Ending) && end_asked() == nullptr) return;
   g_start_asked.store(true);
-  if (change_window(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // it has just ended
+  if (change_window(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // the recording has just ended
 }
 
 void profiler_stopped() {

@@ -1,7 +1,10 @@
-// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another,
-// from one signal to the next, from one launch to another, or as long as an NVTX range lasts (triggers.h). When a part
-// ends its log is closed, CUPTI's collecting is turned off, and every hook passes through; with PROF_PARTS the next one
-// is waited for.
+// Which period of the run is recorded? One of these:
+//   the whole run
+//   from cudaProfilerStart to cudaProfilerStop
+//   from one time to another, from one signal to the next, or from one launch to another
+//   as long as an NVTX range is open (triggers.h)
+// When a recording ends, its log is finished, CUPTI's collecting is disabled, and every hook passes through. With
+// PROF_PARTS the next recording is then awaited. Hooks and the helper thread use it. This code runs in the program.
 #pragma once
 
 #include "preload/control/prof_ctl.h"
@@ -12,19 +15,21 @@
 
 namespace prof::preload {
 
-// Takes up PROF_START, PROF_DELAY and PROF_SIGNAL: once, by ready_to_record().
+// Reads PROF_START, PROF_DELAY and PROF_SIGNAL and sets the first window. ready_to_record() calls it once.
 void open_window();
 
-bool window_awaits_time();  // AwaitsTime, and it has not come
+// Whether the time of AwaitsTime has not come yet. If it has, opens the window.
+bool window_awaits_time();
 
+// Opens the window if prof ctl requested a start.
 bool control_begins(Window now);
 
-// Nothing is recorded here and nothing says that it begins with this call: it goes straight to the driver. Asked where
-// the window is not open. False where there is more to do than that: a part begins, launches are counted, or what
-// precedes the first part is yet to be done.
+// Whether a call goes straight to the driver, because nothing is recorded and nothing starts with this call. Called if
+// the window is not open. Returns false if there is more to do: a recording starts, launches are counted, or the
+// preparation before the first recording is not done yet.
 bool passes_by();
 
-// Asked by enter_slow() while the process does not record.
+// Whether a recording may start now. enter_slow() calls it while the process does not record.
 inline bool in_window() {
   const uint32_t window = g_window.load(std::memory_order_acquire);
   if (window == static_cast<uint32_t>(Window::Open)) [[likely]]
@@ -34,19 +39,21 @@ inline bool in_window() {
          window != static_cast<uint32_t>(Window::Ending) && control_begins(static_cast<Window>(window));
 }
 
-// The program called cuProfilerStart; cuProfilerStop has returned. Without PROF_START=profiler nothing happens.
+// The program called cuProfilerStart, or cuProfilerStop has returned. Without PROF_START=profiler and
+// PROF_DUMP=profiler nothing happens.
 void profiler_started();
 void profiler_stopped();
 
-// Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is
-// not.
+// Why the helper thread must end the recording; null if it must not. ask_end() is for signal handlers, which cannot end
+// it, and for a recording that is still being started.
 const char* end_asked();
 void ask_end(const char* why);
-// The same, and another part begins with the next call if PROF_PARTS allows one: a flight recorder's.
+// The same, and the next recording starts with the next call if PROF_PARTS allows one. For a flight recorder.
 void ask_part_end(const char* why);
 
-// Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread
-// is just starting it; the helper thread is asked to end it then. `why` lives for ever.
+// Ends the recording. Waits, no longer than at exit, for the GPU operations that were recorded. Keeps errno. Returns
+// false if a thread is starting the recording; the helper thread then ends it. `why` must remain valid until the
+// process ends.
 bool end_window(const char* why);
 
 }  // namespace prof::preload

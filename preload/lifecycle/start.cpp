@@ -32,14 +32,14 @@ namespace prof::preload {
 namespace {
 
 pid_t g_pid = 0;                       // of the recording
-std::atomic<pid_t> g_prepared_pid{0};  // whose options and clock there are
-bool g_child_possible = false;         // something was started before in this memory: state of a parent may lie around
+std::atomic<pid_t> g_prepared_pid{0};  // whose options and clock are ready
+bool g_child_possible = false;         // a start ran in this memory before: there may be a parent's state
 uint32_t g_parts = 0;                  // recordings of this process
-uint64_t g_ended_ns = 0;               // when the last of them ended
+uint64_t g_ended_ns = 0;               // when the last one ended
 
-// A recording finishes in two steps. Exit handlers run last-in first-out: here CUPTI and the driver are still whole, so
-// GPU records are collected now. The clean-up of libraries that were loaded earlier is still to come, and its calls
-// belong into the log. quick_exit() goes no further, so there the recording finishes at once.
+// A recording finishes in two steps. Exit handlers run last-in first-out. In this one, CUPTI and the driver are still
+// usable, so GPU records are collected now. Libraries that were loaded earlier clean up later, and their calls belong
+// in the log. quick_exit() runs no destructors, so the recording finishes at once there.
 void at_exit(void*) {
   if (getpid() != g_pid) return;
   for_each_subsystem(&Subsystem::finish, true);
@@ -49,22 +49,22 @@ void at_quick_exit(void*) { finish_life(); }
 void behind_destructors(void*) {
   finish_life();
   Phase cold = Phase::Cold;
-  if (g_parts != 0 && getpid() == g_pid)  // nobody would finish another part's log
+  if (g_parts != 0 && getpid() == g_pid)  // nothing would finish another recording's log
     life().phase.compare_exchange_strong(cold, Phase::Stopped, std::memory_order_acq_rel);
 }
 
-// Destructors of libraries run after all exit handlers, and those of the libraries that the program was linked with run
-// after this one: a shared libcudart cleans up there. If a handler is registered while destructors run, glibc calls it
-// after the last of them. (-z nodelete: this is never a dlclose.)
+// Destructors of libraries run after all exit handlers. Destructors of the libraries that the program was linked with
+// run after this one; a shared libcudart cleans up there. If a handler is registered while destructors run, glibc calls
+// it after the last destructor. (-z nodelete: this is never a dlclose.)
 __attribute__((destructor)) void unloaded() {
   for_each_subsystem(&Subsystem::unload);
-  if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, whose exit handlers are its parent's
+  if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, which shares its parent's exit handlers
   if (__cxa_atexit(behind_destructors, nullptr, nullptr) != 0) behind_destructors(nullptr);
 }
 
-// Threads that the end of the last part cut off in the middle of a record go on with it in memory that is kept for them
-// (retired.h). It is better still if they are through: those that are not inside a call of the driver's take
-// microseconds, if they have a processor.
+// The end of the last recording may have cut off threads in the middle of a record. They continue it in memory that is
+// kept for them (retired.h). It is better if they finish it first. A thread that is not inside a driver call needs
+// microseconds, if it has a processor.
 void await_cut_off_threads(uint64_t ended) {
   constexpr uint64_t kLeastNs = 20'000'000, kMostNs = 60'000'000;
   for (uint64_t now = monotonic_ns(); now < g_ended_ns + kMostNs; now = monotonic_ns()) {
@@ -80,7 +80,8 @@ void leave_parents_life() {
 
 bool is_prepared() { return g_prepared_pid.load(std::memory_order_relaxed) == getpid(); }
 
-// False: nothing is recorded in this process. (The clock is the process's: a part that was cut off may still read it.)
+// Returns false if nothing is recorded in this process. (The clock belongs to the process: a thread of an earlier
+// recording may still read it.)
 bool prepare_process() {
   if (is_prepared()) return true;
   report_options();
@@ -102,8 +103,8 @@ bool prepare_process() {
 bool start_life() {
   const DirectCalls own;
   set_exit_handlers({at_exit, at_quick_exit});
-  const uint64_t ended =
-      g_parts != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;  // of an earlier part
+  // The epoch of the earlier recording of this process; 0: there is none.
+  const uint64_t ended = g_parts != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended != 0) {
     await_cut_off_threads(ended);
@@ -120,7 +121,7 @@ bool start_life() {
   g_pid = getpid();
   ++g_parts;
   life().runtime_calls.store(options().runtime, std::memory_order_relaxed);
-  // From here this thread records; the others go on passing through until the phase says so.
+  // From here this thread records. Other threads pass through until the phase is Recording.
   life().epoch.store(epoch, std::memory_order_release);
   if (!open_thread()) {
     life().epoch.store(0, std::memory_order_release);
@@ -138,7 +139,7 @@ bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's recording in a child that records already
-  if (!window_is(Window::Open) && passes_by()) return false;  // open until ready_to_record()
+  if (!window_is(Window::Open) && passes_by()) return false;  // Open before ready_to_record()
   if (inert() || !ready_to_record() || !in_window()) return false;
   Phase phase = life().phase.load(std::memory_order_acquire);
   if (phase != Phase::Cold) return enter_phase(phase);
@@ -152,7 +153,7 @@ bool enter_slow() {
   const bool ok = start_life();
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(ok ? Phase::Recording : Phase::Stopped, std::memory_order_release);
-  if (ok) adopt_counters();  // what was counted while starting
+  if (ok) adopt_counters();  // what was counted during the start
   errno = saved;
   return ok;
 }
@@ -166,7 +167,7 @@ bool enter_interrupted() {
     if (starting || epoch != 0) count(starting ? format::LossCounter::before_ready : format::LossCounter::nested_calls);
     return false;
   }
-  if (epoch == 0 || local.epoch != epoch) return enter_slow();  // it interrupted a record of another life
+  if (epoch == 0 || local.epoch != epoch) return enter_slow();  // it interrupted a record of another recording
   count(format::LossCounter::records_dropped_busy);
   return false;
 }

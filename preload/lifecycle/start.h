@@ -1,29 +1,29 @@
-// The recorder's life: cold → starting → recording → stopped. Nothing happens in a process before its first CUDA or
-// NVTX event; the thread that sees it starts the recording, others pass through meanwhile and count. A forked child
-// starts cold.
+// How does the recorder start and finish? Its phases are cold → starting → recording → stopped. Nothing happens
+// in a process before its first CUDA or NVTX event. The thread of this event starts the recording; meanwhile, calls of
+// other threads pass through and are counted. A forked child starts cold. call_scope.h and recording_period.h use it.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// For thread_ready() (call_scope.h), where this thread does not record yet. It starts the recorder, opens the thread's
-// state, or counts why not. False: pass through. Keeps errno.
+// For thread_ready() (call_scope.h), if this thread does not record yet. Starts the recorder, opens the thread's state,
+// or counts why not. Returns false if the call passes through. Keeps errno.
 __attribute__((cold)) bool enter_slow();
-// The same inside our own calls or inside the packing of a record, where a signal handler may call.
+// The same inside a call of the recorder or while a record is packed, where a signal handler may call.
 __attribute__((cold)) bool enter_interrupted();
 
-// A context is about to be made while a part is waited for: what must be done before the first one is done now
-// (arm_gpu_activity). Nothing is recorded and no log is made. Keeps errno.
+// The program is about to create a context while a recording is awaited. Does what must be done before the first
+// context (arm_gpu_activity()). Nothing is recorded and no log is created. Keeps errno.
 void prepare_for_a_later_part();
 
-// Parts of the run that were recorded in this process, with the one that is.
+// The number of recordings of this process so far, including the current one.
 uint32_t parts_so_far();
-// The recording has ended and the window waits again: the next recorded call starts another one, in a log of its own.
+// The recording has ended and the window waits again: the next recorded call starts another recording, in its own log.
 void allow_another_life();
 
-// Ends the recording for good: collects what is left, writes the last anchor, cuts the log's file. At most once, in the
-// process that started it.
+// Finishes the recording: collects what is left, writes the last clock anchor, cuts the log file to its used size. Runs
+// at most once per recording, in the process that started it.
 void finish_life();
 
 }  // namespace prof::preload

@@ -1,16 +1,18 @@
-// The order of the rows is the order of a start: the log's file before what is written into it, tables before the
-// threads that use them. The other walks go through the same order, and it matters to them as follows.
+// Which subsystems does a recording have, and in which order? The order of the rows is the order of a start: the log
+// file before what is written into it, tables before the threads that use them. Other walks use the same order. It
+// matters to them as follows.
 //
-//   describe, start   "budget" and "devices" come after "stacks": the definitions at the beginning of a log keep their order
-//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end before
-//                     its last flush, and marks go last, because until then they tell which launches have finished
-//   before_restart    "put-aside memory" first: what is put aside after it must stay for one recording at least
+//   describe, start   "budget" and "devices" after "stacks": the definitions at the start of a log keep their order
+//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end
+//                     before its last flush. Marks are last, because until then they show which launches have finished
+//   before_restart    "put-aside memory" first: memory that is retired after it must stay for one recording at least
 //   tick              "hardware samples" before "budget", which counts the time that they took
-//   watch             backwards: a stop by prof ctl replaces the reason of a slow launch that was noticed in the same round
-//   finish_log        backwards: the blocks, whose end the file is cut at, then the file
+//   watch             backwards: a stop by prof ctl replaces the reason of a slow launch that was noticed in the same
+//                     round
+//   finish_log        backwards: the blocks, whose end becomes the end of the file, then the file
 //
-// The order of the other columns, and of rows not named here, makes no difference: of "hardware counters" and "GPU
-// activity" only one has something to flush in a recording, and abandon() of a row changes memory of its own.
+// The order of other columns, and of rows not named here, makes no difference. Only one of "hardware counters" and "GPU
+// activity" has something to flush in a recording. abandon() of a row changes only memory of its own.
 #include "preload/lifecycle/subsystems.h"
 
 #include "preload/base/clock.h"
@@ -71,7 +73,7 @@ void finish_log_file(LogEnd& end) {
 
 void finish_blocks(LogEnd& end) {
   end.offset = close_blocks();
-  adopt_counters();  // a thread that saw the start late may have counted after it
+  adopt_counters();  // a thread that noticed the start late may have counted after it
   write_back_blocks();
 }
 
@@ -80,8 +82,8 @@ bool start_counters(const StartFacts&) {
   return true;
 }
 
-// GPU activity that was enabled too late for stop(), while a part ends, is stopped here: the program goes on, so its
-// flush is not forced.
+// GPU activity that was enabled too late for stop(), while a recording ends, is stopped here. The program continues, so
+// the flush is not forced.
 void finish_gpu(bool at_exit) {
   if (!at_exit && window_is(Window::Ending)) {
     stop_gpu_activity();
