@@ -21,23 +21,24 @@ namespace prof::preload {
 
 namespace {
 
-// Every such launch of a thread is measured. A prime: completion marks come every 32nd where launches are not too fast for that, and every
-// 2nd sample must not be one of them.
+// Every 17th launch of a thread is measured. The number is prime. Completion marks come every 32nd launch, if launches
+// are not too fast for that, and every 2nd sample must not be one of them.
 constexpr uint32_t kSampled = 17;
-// Behind a burst, while CUPTI goes on collecting: from when on the number of records is believed, and the longest wait.
+// After a burst CUPTI continues to collect. kSettleNs: from then on the number of records is trusted. kDrainNs: the
+// longest wait.
 constexpr uint64_t kSettleNs = 50'000'000, kDrainNs = 2'000'000'000;
-constexpr uint64_t kTellNs = 1'000'000'000;  // until the rate of launches is believed to stay
-constexpr double kRestNs = 550,
-                 kBurstNs = 700;  // a launch on an H200 (2026-11-21), until this machine has been measured
+constexpr uint64_t kTellNs = 1'000'000'000;  // after this time the rate of launches is taken as stable
+// What CUPTI adds to a launch, in ns, measured on an H200 (2026-11-21). Used until this machine has been measured.
+constexpr double kRestNs = 550, kBurstNs = 700;
 
-// Of durations in ticks, 32 steps to a power of two: medians within 3 %.
+// Durations in ticks, in 32 steps per power of two: medians are within 3 %.
 class Histogram {
  public:
   void clear() {
     for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
   }
   void add(uint64_t ticks) { counts_[bucket(ticks)].fetch_add(1, std::memory_order_relaxed); }
-  // -1: too few.
+  // Returns -1 if there are fewer than 32 values.
   double median() const {
     uint64_t all = 0, below = 0;
     for (const auto& count : counts_) all += count.load(std::memory_order_relaxed);
@@ -48,7 +49,8 @@ class Histogram {
     }
     return -1;
   }
-  // Of all but the longest 0.5 %, where the thread was taken off its core: marks are 3 % and belong in it. -1: too few.
+  // The mean of all but the longest 0.5 %, in which the thread was taken off its core. Marks are 3 % of the launches
+  // and are included. Returns -1 if there are fewer than 32 values.
   double mean() const {
     uint64_t all = 0, taken = 0;
     for (const auto& count : counts_) all += count.load(std::memory_order_relaxed);
@@ -89,12 +91,12 @@ BudgetController g_controller;
 double g_share = 0, g_guard_ns = 0;
 uint64_t g_begin_ns = 0, g_drain_begin_ns = 0;
 bool g_refusal_told = false;
-BudgetController::Spent g_told;  // what the counters have
+BudgetController::Spent g_told;  // what the loss counters contain
 uint64_t g_told_elapsed_ns = 0;
 
 double ns_of(double ticks) { return ticks * 1e9 / static_cast<double>(g_clock.ticks_per_second); }
 
-// What every hook does: the guard of the recorder and two readings of the clock.
+// Measures what every hook does: the guard of the recorder and two clock readings.
 void time_guard() {
   constexpr uint32_t kRounds = 1000;
   uint64_t sum = 0;
@@ -122,7 +124,7 @@ BudgetController::Totals totals_now() {
           static_cast<uint64_t>(ns_of(static_cast<double>(g_own_ticks.load(std::memory_order_relaxed))))};
 }
 
-// Counters survive a kill.
+// Adds what was spent to the loss counters, which survive a kill.
 void tell(const BudgetController::Totals& now) {
   const auto add = [](format::LossCounter counter, double total, double& told) {
     const double more = total - told;
@@ -138,7 +140,7 @@ void tell(const BudgetController::Totals& now) {
   g_told_elapsed_ns = now.elapsed_ns;
 }
 
-// The first burst turns CUPTI on, which takes longer than ever after.
+// The first burst opens CUPTI, which takes longer than any later start of a burst.
 void begin_burst() {
   const uint64_t begin = now_ticks();
   if (!begin_gpu_burst()) return;
@@ -207,7 +209,7 @@ uint64_t tend_budget() {
     case BudgetController::Step::End: end_burst(); break;
     case BudgetController::Step::None: break;
   }
-  // Not in the round that ended the burst: launches under way count themselves a moment later.
+  // Not in the round that ended the burst: launches in progress are counted a moment later.
   const bool draining =
       g_controller.state() == BudgetController::State::Draining && step != BudgetController::Step::End;
   const bool drained = draining && gpu_burst_drained(drain_now());

@@ -1,10 +1,14 @@
-// When GPU times are collected so that the whole run stays under a share of its time (PROF_BUDGET). Pure: told what was spent, it
-// says when a burst begins and ends; budget.cpp measures and does it.
+// When are GPU times collected, so that the whole run stays below a share of its time (PROF_BUDGET)? From what was
+// spent, this class decides when a burst starts and ends. It only computes: it must not read a clock or call CUPTI.
+// budget.cpp measures and carries out the decisions.
 //
-//   credit = share × elapsed − spent          spent = own time + launches × what each of them costs in the state it met
-//   Resting --credit reaches a drawn multiple of a burst's cost--> Burst --drawn length, or no credit--> Draining --> Resting
+//   credit = share × elapsed − spent
+//   spent  = own time + launches × what each of them costs in the state in which it was made
 //
-// Lengths and the credit waited for are drawn at random, so that bursts do not keep step with the program.
+//   Resting --credit reaches a random multiple of a burst's cost--> Burst
+//   Burst --random length is over, or no credit--> Draining --> Resting
+//
+// Lengths and the required credit are random, so that bursts do not keep step with the program.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +17,16 @@
 namespace prof::preload {
 
 struct LaunchCosts {
-  double hook_ns = 0;   // our hook's
-  double rest_ns = 0;   // CUPTI's while it is attached and collects nothing
-  double burst_ns = 0;  // CUPTI's while it collects
+  double hook_ns = 0;   // of our hook
+  double rest_ns = 0;   // of CUPTI while it is attached and collects nothing
+  double burst_ns = 0;  // of CUPTI while it collects
 };
 
 class BudgetController {
  public:
   enum class State : uint8_t { Resting, Burst, Draining };
   enum class Step : uint8_t { None, Begin, End };
-  struct Totals {  // since the recording began
+  struct Totals {  // since the recording started
     uint64_t elapsed_ns = 0, launches = 0, own_ns = 0;
   };
   struct Spent {
@@ -33,7 +37,7 @@ class BudgetController {
   BudgetController() = default;
   BudgetController(double share, uint64_t seed) : share_(share), random_(seed | 1) { draw(0); }
 
-  // A look at the totals; what is to be done now. drained() is told when the records of the burst that ended have come.
+  // Checks the totals and returns what must be done now. After a burst, call drained() when its records have arrived.
   Step look(const Totals& now, const LaunchCosts& costs) {
     spend(now, costs);
     const double elapsed = static_cast<double>(now.elapsed_ns);
@@ -65,7 +69,7 @@ class BudgetController {
     draw(static_cast<double>(now.elapsed_ns));
   }
 
-  // How long nothing is to be looked at.
+  // The ns until the next look().
   uint64_t pause_ns(const Totals& now) const {
     if (state_ == State::Draining) return 2'000'000;
     double wait = (needed_ns_ - credit_ns_) / share_;
@@ -77,7 +81,8 @@ class BudgetController {
   const Spent& spent() const { return spent_; }
   uint64_t bursts() const { return bursts_; }
   bool attached() const { return attached_; }
-  // No burst began because CUPTI, once attached, costs every launch more than the share allows; the share that would do.
+  // Whether no burst starts because CUPTI, once attached, costs every launch more than the share allows. share_needed()
+  // is the share that would be enough.
   bool refused() const { return refused_; }
   double share_needed(const LaunchCosts& costs) const {
     return rate() * (costs.hook_ns + costs.rest_ns) / kMostForRest;
@@ -90,7 +95,7 @@ class BudgetController {
     spent_.own_ns += static_cast<double>(now.own_ns - last_.own_ns);
     spent_.hooks_ns += launches * costs.hook_ns;
     if (attached_) spent_.cupti_ns += launches * (state_ == State::Resting ? costs.rest_ns : costs.burst_ns);
-    if (time > 0) {  // launches a ns, of the last 0.1 s or so
+    if (time > 0) {  // launches per ns in about the last 0.1 s
       const double weight = std::min(1.0, time / 100e6);
       recent_rate_ += weight * (launches / time - recent_rate_);
     }
@@ -104,7 +109,8 @@ class BudgetController {
   double burst_cost_ns(const LaunchCosts& costs) const {
     return fixed_ns_ + rate() * length_ns_ * (costs.burst_ns + costs.hook_ns);
   }
-  // CUPTI, once it collected, costs every launch until the process ends: not begun where that leaves nothing for bursts.
+  // Once CUPTI has collected, it costs every launch until the process ends. No burst starts if that leaves nothing for
+  // bursts.
   bool affords_cupti(const LaunchCosts& costs) const {
     return attached_ || rate() * (costs.hook_ns + costs.rest_ns) < kMostForRest * share_;
   }
@@ -115,15 +121,16 @@ class BudgetController {
     return static_cast<double>(random_ >> 11) * 0x1p-53;
   }
   void draw(double elapsed_ns) {
-    // Longer ones in long runs, so that a day has thousands of bursts and not millions; and worth what each costs in any case.
+    // Bursts are longer in long runs, so that a day has thousands of bursts and not millions. They are also longer if
+    // their fixed cost is high.
     const double base = std::clamp(std::max(elapsed_ns / 1000, 4 * fixed_ns_), kShortestNs, kLongestNs);
     length_ns_ = base * (0.5 + uniform());
     patience_ = 1 + uniform();
   }
 
   static constexpr double kMostForRest = 0.75, kShortestNs = 10e6, kLongestNs = 1e9;
-  static constexpr double kFirstFixedNs =
-      2e6;  // taken for what a burst costs however few launches it has, until one was had
+  // The assumed cost of a burst without its launches, until the first burst has been measured.
+  static constexpr double kFirstFixedNs = 2e6;
 
   double share_ = 0;
   uint64_t random_ = 1;

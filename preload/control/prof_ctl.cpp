@@ -62,7 +62,7 @@ void open_page() {
   errno = saved;
 }
 
-// The descriptor of our own page, unless the program closed it and its number is somebody else's.
+// Closes the descriptor of our own page, unless the program closed it and its number now belongs to another file.
 void close_page() {
   const int fd = g_control_place.descriptor - 1;
   g_control_place.descriptor = 0;
@@ -79,7 +79,8 @@ void close_page() {
     close(fd);
 }
 
-// The command of a request that nobody has taken yet; the caller takes it if it is `wanted`, and every other that makes no sense now.
+// Takes a request that was not taken yet. Returns true if its command is `wanted`. Any other command makes no sense now
+// and is taken too.
 bool take(ControlCommand wanted) {
   ControlWords* const words = g_control_place.words.load(std::memory_order_acquire);
   if (words == nullptr) return false;

@@ -1,6 +1,7 @@
-// What `prof ctl` asks of this process: to begin a part of the run, or to end the one that is recorded. No thread and no file for that: the words
-// lie in the log's counter page, which stays mapped behind the part; a hook that waits reads them, and so does the helper
-// thread on its rounds. Only with PROF_START=ctl, before there is a log, a page of shared memory is made, by the first CUDA or NVTX call.
+// What did `prof ctl` request of this process: to start a recording, or to end the current one? This needs no thread
+// and no file. The words are in the counter page of the log, which stays mapped after the recording. A hook that waits
+// reads them, and so does the helper thread in its rounds. If PROF_START=ctl and there is no log yet, the first CUDA or
+// NVTX call makes a page of shared memory. This code runs in the program.
 #pragma once
 
 #include "preload/format/control_words.h"
@@ -9,15 +10,17 @@
 
 namespace prof::preload {
 
-// Fork gives the child this page full of zeros: its parent's log is not its own. (Where the kernel cannot do that, the pid tells.)
+// After a fork, the child finds this page full of zeros, because the log of its parent is not its own. (If the kernel
+// cannot do that, the pid shows it.)
 struct alignas(4096) ControlPlace {
   std::atomic<format::ControlWords*> words;
   std::atomic<uint32_t> opened;
-  int descriptor;  // of the page of our own, + 1
+  int descriptor;  // of our own page, plus 1; 0: none
 };
 extern ControlPlace g_control_place;
 
-// Whether there is anything to do for the functions below: what a hook asks that waits. `waits`: for prof ctl, which needs a page.
+// Whether the functions below have anything to do. A hook that waits checks it. `waits`: the hook waits for prof ctl,
+// which needs a page.
 inline bool control_has_news(bool waits) {
   format::ControlWords* const words = g_control_place.words.load(std::memory_order_acquire);
   if (words == nullptr) return waits;
@@ -25,14 +28,15 @@ inline bool control_has_news(bool waits) {
          std::atomic_ref(words->answer).load(std::memory_order_relaxed);
 }
 
-// A life has a log: it is the place to ask from now on.
+// A recording has a log: from now on its counter page receives the requests.
 void open_control();
-// The end of the process: nothing is listened to any more.
+// The process ends: no further request is read.
 void close_control();
 
-// Asked by hooks while nothing is recorded; true: prof ctl said start. `waits` for it: makes the page where there is none.
+// Called by hooks while nothing is recorded. Returns true if prof ctl requested a start. If the hook `waits` for prof
+// ctl and there is no page, makes one.
 bool control_asks_start(bool waits);
-// Asked by the helper thread: prof ctl said stop.
+// Called by the helper thread. Returns true if prof ctl requested a stop.
 bool control_asks_stop();
 
 }  // namespace prof::preload

@@ -21,12 +21,12 @@ namespace {
 constexpr size_t kNameBytes = 512;
 
 std::atomic<uint64_t> g_seen{0};     // launches of that kernel
-std::atomic<bool> g_awaited{false};  // the launch has not come yet
-// This thread is inside the hook that looks at a launch, or that repeats one.
+std::atomic<bool> g_awaited{false};  // the launch has not occurred yet
+// This thread is inside the hook that checks a launch, or that repeats one.
 constinit thread_local bool t_repeating __attribute__((tls_model("initial-exec"))) = false;
 
-// `name` as the source has it is in a mangled name behind its length: "12vector_scale" in "_Z12vector_scalePff". Of a qualified name the last part
-// is looked for.
+// Whether the kernel `mangled` is called `name`. A mangled name contains each source name after its length:
+// "12vector_scale" in "_Z12vector_scalePff". Of a qualified name only the last component is searched.
 bool is_called(std::string_view mangled, std::string_view name) {
   if (name_in_list(name, mangled)) return true;
   if (!mangled.starts_with("_Z") || name.find('*') != std::string_view::npos) return false;
@@ -89,7 +89,7 @@ void repeat_is_over() { t_repeating = false; }
 
 namespace {
 
-// Null: this thread has recorded nothing in this life.
+// Null if this thread has recorded nothing in this recording.
 KeptFills* kept_fills() {
   const bool of_this_life = t_local.state != nullptr && t_local.epoch == life().epoch.load(std::memory_order_relaxed);
   return of_this_life ? &t_local.state->fills : nullptr;

@@ -10,10 +10,10 @@ std::atomic<uint64_t> g_started_range{~0ull};  // a number that no range has
 
 namespace {
 
-std::atomic<uint64_t> g_passed_launches;   // that entered while one was waited for
-std::atomic<uint64_t> g_trigger_launches;  // that entered since the recording began
+std::atomic<uint64_t> g_passed_launches;   // that entered while one was awaited
+std::atomic<uint64_t> g_trigger_launches;  // that entered since the recording started
 
-// Of a pushed range, used by its thread alone: its domain, and how many ranges there are on that stack from it on.
+// For a pushed range, used by its thread only: its domain, and the number of ranges on that stack from it on.
 const void* g_range_domain = nullptr;
 uint32_t g_depth = 0;
 

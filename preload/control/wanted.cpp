@@ -18,7 +18,7 @@ namespace prof::preload {
 
 namespace {
 
-pid_t g_only_process = 0;  // of PROF_CHILDREN=0; 0: every process
+pid_t g_only_process = 0;  // the one to record with PROF_CHILDREN=0; 0: every process
 
 std::string_view base_name(std::string_view path) {
   for (size_t i = path.size(); i != 0; --i) {
@@ -27,7 +27,7 @@ std::string_view base_name(std::string_view path) {
   return path;
 }
 
-// A program is known by its file, by the name it was called by, and by the name it gave itself.
+// A list names a program by its file, by the name with which it was called, or by the name that it gave itself.
 bool process_in_list(std::string_view list) {
   char text[4096];
   const ssize_t size = readlink("/proc/self/exe", text, sizeof text);
@@ -43,7 +43,7 @@ bool process_in_list(std::string_view list) {
   return prctl(PR_GET_NAME, name, 0, 0, 0) == 0 && name_in_list(list, name);
 }
 
-// LD_PRELOAD without `path`.
+// Removes `path` from LD_PRELOAD.
 void drop_from_preload(const char* path) {
   const char* const variable = environment_variable("LD_PRELOAD");
   static char kept[16384];

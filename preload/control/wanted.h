@@ -1,4 +1,4 @@
-// Which processes does the user want recorded? Asked once a life, when it starts.
+// Which processes does the user want recorded? The start of a recording checks it once. This code runs in the program.
 #pragma once
 
 #include "preload/base/options.h"
@@ -7,13 +7,15 @@
 
 namespace prof::preload {
 
-// PROF_PROCESSES and PROF_RANKS. Null: this process is wanted; else why not.
+// Checks PROF_PROCESSES, PROF_RANKS and PROF_CHILDREN. Returns null if this process is wanted, otherwise the reason why
+// not.
 const char* why_not_wanted();
 
-// A text that is no number is no rank, which is in every list.
+// Whether `rank` is in `list`. A text that is not a number is not a rank, and counts as in every list.
 bool rank_in_list(const option::Numbers& list, std::string_view rank);
 
-// With PROF_CHILDREN=0 the library is taken out of LD_PRELOAD, and a forked child is not wanted. Called by the constructor.
+// With PROF_CHILDREN=0, removes the library from LD_PRELOAD and marks forked children as not wanted. The constructor
+// calls it.
 void leave_children_alone(const char* library_path);
 bool is_unwanted_child();
 
