@@ -30,7 +30,7 @@ void open_dumps() {
   const bool ring = in_ring();
   if (!ring && dump != option::Dump::Off) {
     static std::atomic<bool> said{false};
-    say(said, "PROF_DUMP is about a ring, and PROF_RING is not set: nothing ends the recording");
+    say(said, "PROF_DUMP needs PROF_RING, which is not set: PROF_DUMP is ignored");
   }
   g_at_profiler = ring && dump == option::Dump::Profiler;
   g_slow_ns = ring && dump == option::Dump::Slow ? dump.number : 0;

@@ -96,7 +96,7 @@ Window first_window() {
 // Starts a recording for prof ctl, whatever is awaited, also after the last recording that the options requested.
 bool control_begins(Window now) {
   if (!control_asks_start(now == Window::AwaitsControl)) return false;
-  explain("prof ctl begins the recording");
+  explain("prof ctl starts the recording");
   allow_another_life();
   return change_window(now, Window::Open);
 }

@@ -216,7 +216,7 @@ TEST(Symbols, AFileWithoutABuildIdMustBeAsItWas) {
 
 TEST(Symbols, AFileThatIsGoneSaysSo) {
   EXPECT_EQ(find_module_files({"/nonexistent/libgone.so (deleted)", "ab12", 0, 0}, nowhere_else()).problem,
-            "the file is gone");
+            "the file no longer exists");
   EXPECT_EQ(find_module_files({"[vdso]", "", 0, 0}, nowhere_else()).problem, "not a file");
 }
 
