@@ -71,10 +71,18 @@ COMMENT = {".h": ("//",), ".cpp": ("//",), ".c": ("//",), ".cu": ("//",), ".cuh"
            ".py": ("#", '"""'), ".sh": ("#",), ".cmake": ("#",)}
 
 
+# Tests read a line of this kind whole (tests/e2e/drivers/run.py).
+READ_BY_TESTS = re.compile(r"^// (Env|Expect|Link|Shell|Soname):")
+COMMENT_WIDTH = 120  # columns
+
+
 def of_file(path, text):
     for number, line in enumerate(text.split("\n"), 1):
         if ALLOWED.search(line):
             continue
+        if path.endswith((".h", ".cpp", ".def")) and line.lstrip().startswith("//") and len(line) > COMMENT_WIDTH and \
+                not READ_BY_TESTS.match(line):
+            yield number, f"a comment line of {len(line)} columns: at most {COMMENT_WIDTH}"
         for host in URL.findall(line):
             if host not in HOSTS and not host.startswith("example."):
                 yield number, f"{host}: a host that is not on the list in check_text.py"

@@ -163,7 +163,7 @@ void take_gpu_activity_slow(bool pass) {
     const DriverCall call;
     reach(take());
   }
-  if (budget_on()) budget_spend_opening(now_ticks() - begin);
+  if (budget_on()) budget_spend_cupti_open(now_ticks() - begin);
   errno = saved;
 }
 

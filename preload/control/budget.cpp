@@ -27,7 +27,7 @@ constexpr uint32_t kSampled = 17;
 // After a burst CUPTI continues to collect. kSettleNs: from then on the number of records is trusted. kDrainNs: the
 // longest wait.
 constexpr uint64_t kSettleNs = 50'000'000, kDrainNs = 2'000'000'000;
-constexpr uint64_t kTellNs = 1'000'000'000;  // after this time the rate of launches is taken as stable
+constexpr uint64_t kReportNs = 1'000'000'000;  // after this time the rate of launches is taken as stable
 // What CUPTI adds to a launch, in ns, measured on an H200 (2026-11-21). Used until this machine has been measured.
 constexpr double kRestNs = 550, kBurstNs = 700;
 
@@ -82,7 +82,7 @@ class Histogram {
 };
 
 enum Phase : uint32_t { kBefore, kRest, kBurst, kPhases };  // of CUPTI: not attached yet, attached, collecting
-Histogram g_calls[kPhases], g_behind;
+Histogram g_calls[kPhases], g_after_call;
 std::atomic<uint64_t> g_launches{0};
 std::atomic<uint32_t> g_phase{kBefore};
 constinit thread_local uint32_t t_turn __attribute__((tls_model("initial-exec"))) = 0;
@@ -90,9 +90,9 @@ constinit thread_local uint32_t t_turn __attribute__((tls_model("initial-exec"))
 BudgetController g_controller;
 double g_share = 0, g_guard_ns = 0;
 uint64_t g_begin_ns = 0, g_drain_begin_ns = 0;
-bool g_refusal_told = false;
+bool g_refusal_reported = false;
 BudgetController::Spent g_told;  // what the loss counters contain
-uint64_t g_told_elapsed_ns = 0;
+uint64_t g_reported_elapsed_ns = 0;
 
 double ns_of(double ticks) { return ticks * 1e9 / static_cast<double>(g_clock.ticks_per_second); }
 
@@ -112,7 +112,7 @@ void time_guard() {
 
 LaunchCosts costs_now() {
   LaunchCosts costs{g_guard_ns, kRestNs, kBurstNs};
-  if (const double behind = g_behind.mean(); behind >= 0) costs.hook_ns += ns_of(behind);
+  if (const double after = g_after_call.mean(); after >= 0) costs.hook_ns += ns_of(after);
   const double before = g_calls[kBefore].median(), rest = g_calls[kRest].median(), burst = g_calls[kBurst].median();
   if (before >= 0 && rest >= 0) costs.rest_ns = std::max(0.0, ns_of(rest - before));
   if (before >= 0 && burst >= 0) costs.burst_ns = std::max(costs.rest_ns, ns_of(burst - before));
@@ -136,15 +136,15 @@ void tell(const BudgetController::Totals& now) {
   add(format::LossCounter::budget_own_ns, spent.own_ns, g_told.own_ns);
   add(format::LossCounter::budget_hooks_ns, spent.hooks_ns, g_told.hooks_ns);
   add(format::LossCounter::budget_cupti_ns, spent.cupti_ns, g_told.cupti_ns);
-  count(format::LossCounter::budget_elapsed_ns, now.elapsed_ns - g_told_elapsed_ns);
-  g_told_elapsed_ns = now.elapsed_ns;
+  count(format::LossCounter::budget_elapsed_ns, now.elapsed_ns - g_reported_elapsed_ns);
+  g_reported_elapsed_ns = now.elapsed_ns;
 }
 
 // The first burst opens CUPTI, which takes longer than any later start of a burst.
-void begin_burst() {
+void start_burst() {
   const uint64_t begin = now_ticks();
   if (!begin_gpu_burst()) return;
-  if (const uint64_t opening = g_opening_ticks.exchange(0, std::memory_order_relaxed); opening != 0) {
+  if (const uint64_t opening = g_cupti_open_ticks.exchange(0, std::memory_order_relaxed); opening != 0) {
     const ThreadScope scope;
     const double ns = ns_of(static_cast<double>(opening + (now_ticks() - begin)));
     if (scope.recording()) define_meta("budget_opening_ns", Decimal(static_cast<uint64_t>(ns)).text());
@@ -171,15 +171,15 @@ void open_budget() {
   g_share = options().budget.share;
   if (g_share == 0) return;
   for (Histogram& calls : g_calls) calls.clear();
-  g_behind.clear();
+  g_after_call.clear();
   g_launches.store(0, std::memory_order_relaxed);
   g_own_ticks.store(0, std::memory_order_relaxed);
-  g_opening_ticks.store(0, std::memory_order_relaxed);
+  g_cupti_open_ticks.store(0, std::memory_order_relaxed);
   g_phase.store(kBefore, std::memory_order_relaxed);
   g_controller = BudgetController(g_share, now_ticks() * 0x9e3779b97f4a7c15);
   g_told = {};
-  g_told_elapsed_ns = g_drain_begin_ns = 0;
-  g_refusal_told = false;
+  g_reported_elapsed_ns = g_drain_begin_ns = 0;
+  g_refusal_reported = false;
   g_guard_ns = 0;
   g_begin_ns = monotonic_ns();
   set_launch_extra(kLaunchBudget, true);
@@ -194,7 +194,7 @@ void budget_launch(const format::KernelLaunch& event) {
   const uint32_t phase = g_phase.load(std::memory_order_relaxed);
   g_calls[phase].add(event.duration);
   g_launches.fetch_add(kSampled, std::memory_order_relaxed);
-  g_behind.add(now_ticks() - event.end);
+  g_after_call.add(now_ticks() - event.end);
 }
 
 uint64_t tend_budget() {
@@ -205,7 +205,7 @@ uint64_t tend_budget() {
   BudgetController::Totals now = totals_now();
   const auto step = gpu_bursts_possible() ? g_controller.look(now, costs) : BudgetController::Step::None;
   switch (step) {
-    case BudgetController::Step::Begin: begin_burst(); break;
+    case BudgetController::Step::Begin: start_burst(); break;
     case BudgetController::Step::End: end_burst(); break;
     case BudgetController::Step::None: break;
   }
@@ -216,9 +216,9 @@ uint64_t tend_budget() {
   budget_spend(now_ticks() - begin);
   now = totals_now();
   if (drained) g_controller.drained(now, costs);
-  if (g_controller.refused() && !g_refusal_told && now.elapsed_ns > kTellNs) {
+  if (g_controller.refused() && !g_refusal_reported && now.elapsed_ns > kReportNs) {
     const ThreadScope scope;
-    g_refusal_told = scope.recording();
+    g_refusal_reported = scope.recording();
     const auto percent = static_cast<uint64_t>(100 * g_controller.share_needed(costs)) + 1;
     if (scope.recording()) define_meta("budget_needed", Decimal(percent).text());
   }

@@ -49,12 +49,12 @@ class BudgetController {
       if (refused_ || credit_ns_ < needed_ns_) return Step::None;
       state_ = State::Burst;
       attached_ = true;
-      began_ns_ = now.elapsed_ns;
+      burst_start_ns_ = now.elapsed_ns;
       own_at_begin_ns_ = spent_.own_ns;
       return Step::Begin;
     }
     if (state_ != State::Burst) return Step::None;
-    if (static_cast<double>(now.elapsed_ns - began_ns_) < length_ns_ && credit_ns_ > 0) return Step::None;
+    if (static_cast<double>(now.elapsed_ns - burst_start_ns_) < length_ns_ && credit_ns_ > 0) return Step::None;
     state_ = State::Draining;
     return Step::End;
   }
@@ -73,7 +73,7 @@ class BudgetController {
   uint64_t pause_ns(const Totals& now) const {
     if (state_ == State::Draining) return 2'000'000;
     double wait = (needed_ns_ - credit_ns_) / share_;
-    if (state_ == State::Burst) wait = length_ns_ - static_cast<double>(now.elapsed_ns - began_ns_);
+    if (state_ == State::Burst) wait = length_ns_ - static_cast<double>(now.elapsed_ns - burst_start_ns_);
     return static_cast<uint64_t>(std::clamp(wait, 1e6, state_ == State::Burst ? 20e6 : 100e6));
   }
 
@@ -138,7 +138,7 @@ class BudgetController {
   bool attached_ = false, refused_ = false;
   Totals last_;
   Spent spent_;
-  uint64_t bursts_ = 0, began_ns_ = 0, launches_at_end_ = 0;
+  uint64_t bursts_ = 0, burst_start_ns_ = 0, launches_at_end_ = 0;
   double credit_ns_ = 0, needed_ns_ = 0, recent_rate_ = 0, fixed_ns_ = kFirstFixedNs, own_at_begin_ns_ = 0;
   double length_ns_ = 0, patience_ = 1;
 };

@@ -106,7 +106,7 @@ void open_control() {
 
 void close_control() { g_control_place.words.store(nullptr, std::memory_order_release); }
 
-bool control_asks_start(bool waits) {
+bool control_start_requested(bool waits) {
   if (g_control_place.words.load(std::memory_order_relaxed) == nullptr) {
     if (waits) open_page();
     return false;
@@ -114,6 +114,6 @@ bool control_asks_start(bool waits) {
   return take(ControlCommand::Start);
 }
 
-bool control_asks_stop() { return take(ControlCommand::Stop); }
+bool control_stop_requested() { return take(ControlCommand::Stop); }
 
 }  // namespace prof::preload

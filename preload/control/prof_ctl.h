@@ -21,7 +21,7 @@ extern ControlPlace g_control_place;
 
 // Whether the functions below have anything to do. A hook that waits checks it. `waits`: the hook waits for prof ctl,
 // which needs a page.
-inline bool control_has_news(bool waits) {
+inline bool has_control_request(bool waits) {
   format::ControlWords* const words = g_control_place.words.load(std::memory_order_acquire);
   if (words == nullptr) return waits;
   return std::atomic_ref(words->request).load(std::memory_order_relaxed) !=
@@ -35,8 +35,8 @@ void close_control();
 
 // Called by hooks while nothing is recorded. Returns true if prof ctl requested a start. If the hook `waits` for prof
 // ctl and there is no page, makes one.
-bool control_asks_start(bool waits);
+bool control_start_requested(bool waits);
 // Called by the helper thread. Returns true if prof ctl requested a stop.
-bool control_asks_stop();
+bool control_stop_requested();
 
 }  // namespace prof::preload

@@ -66,7 +66,7 @@ bool awaits_repeated_kernel() {
 
 bool repeats_awaited() { return g_awaited.load(std::memory_order_relaxed); }
 
-uint32_t repeats_of(const char* name) {
+uint32_t repeat_count_of(const char* name) {
   t_repeating = true;
   if (name == nullptr || !is_called(name, options().repeat_kernel.kernel) ||
       g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != options().repeat_kernel.launch) {
@@ -121,7 +121,7 @@ void clear_fills_of_others(const void* stream, uint32_t null_stream) {
   if (kept->stream != stream || kept->null_stream != null_stream) clear_fills();
 }
 
-int make_fills_again(uint32_t& made) {
+int repeat_kept_fills(uint32_t& made) {
   const KeptFills* const kept = kept_fills();
   for (uint32_t i = 0; kept != nullptr && i < kept->count; ++i) {
     if (const int result = kept->fills[i].again(kept->fills[i].words); result != 0) return result;
@@ -130,7 +130,7 @@ int make_fills_again(uint32_t& made) {
   return 0;
 }
 
-void repeating_failed(uint32_t number, uint32_t times, int result) {
+void report_repeat_error(uint32_t number, uint32_t times, int result) {
   static std::atomic<bool> said{false};
   char text[kNameBytes + 128];
   const std::string_view name = options().repeat_kernel.kernel;

@@ -17,7 +17,7 @@ bool repeats_awaited();  // whether the launch is still awaited
 bool awaits_repeated_kernel();
 // A launch of the kernel `name` (null: not known) is about to be made. Returns how many more times it must be made; 0:
 // it is not the awaited launch. Until repeat_is_over(), no launch of this thread is checked.
-uint32_t repeats_of(const char* name);
+uint32_t repeat_count_of(const char* name);
 void repeat_is_over();
 
 // Called around a fill while the launch is awaited, until repeat_is_over(). Before that, the caller drops kept fills of
@@ -28,10 +28,10 @@ void clear_fills();
 void clear_fills_of_others(const void* stream, uint32_t null_stream);  // that are on another stream
 // Repeats the kept fills and adds their number to `made`. Returns the first CUresult that is not CUDA_SUCCESS,
 // otherwise CUDA_SUCCESS.
-int make_fills_again(uint32_t& made);
+int repeat_kept_fills(uint32_t& made);
 
 // The driver refused repetition `number` of `times` with this CUresult. Reports it once.
-void repeating_failed(uint32_t number, uint32_t times, int result);
+void report_repeat_error(uint32_t number, uint32_t times, int result);
 
 // Writes the text of the range around the repeated launches. Null-terminated, cut if `text` is full.
 void describe_repeats(char* text, uint32_t bytes);

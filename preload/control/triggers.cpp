@@ -19,7 +19,7 @@ uint32_t g_depth = 0;
 
 }  // namespace
 
-bool begins_with_range() { return options().start == option::Start::Nvtx; }
+bool starts_with_range() { return options().start == option::Start::Nvtx; }
 
 void open_triggers() {
   g_trigger_launches.store(0, std::memory_order_relaxed);
@@ -28,10 +28,10 @@ void open_triggers() {
 
 bool is_awaited_launch() {
   const uint64_t number = g_passed_launches.fetch_add(1, std::memory_order_relaxed) + 1;
-  return number == options().start.number && begin_window(Window::AwaitsLaunch);
+  return number == options().start.number && start_window(Window::AwaitsLaunch);
 }
 
-bool ends_with_launch() {
+bool stops_with_launch() {
   if (g_trigger_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return false;
   pass_gpu_activity();
   return true;
@@ -39,7 +39,7 @@ bool ends_with_launch() {
 
 bool is_awaited_range(std::string_view domain, std::string_view name) {
   if (name != options().start.range.name || !options().start.range.in_domain(domain)) return false;
-  return begin_window(Window::AwaitsRange);
+  return start_window(Window::AwaitsRange);
 }
 
 void awaited_range_is_pushed(const void* domain) {

@@ -13,7 +13,7 @@
 
 namespace prof::preload {
 
-bool begins_with_range();  // PROF_START=nvtx:NAME
+bool starts_with_range();  // PROF_START=nvtx:NAME
 // Called when a recording starts: none of its launches has occurred yet.
 void open_triggers();
 
@@ -21,7 +21,7 @@ void open_triggers();
 bool is_awaited_launch();
 // A launch enters while launches are counted. Returns true if it is the one after PROF_LAUNCHES launches: the caller
 // ends the recording without it.
-bool ends_with_launch();
+bool stops_with_launch();
 
 // A range starts while one is awaited. The name of the default domain is empty. If it returns true, the window is open;
 // the caller records the range and calls the function below for its kind, pushed or started.

@@ -44,7 +44,7 @@ bool process_in_list(std::string_view list) {
 }
 
 // Removes `path` from LD_PRELOAD.
-void drop_from_preload(const char* path) {
+void remove_from_preload(const char* path) {
   const char* const variable = environment_variable("LD_PRELOAD");
   static char kept[16384];
   if (variable == nullptr || std::strlen(variable) >= sizeof kept) return;
@@ -82,10 +82,10 @@ const char* why_not_wanted() {
   return nullptr;
 }
 
-void leave_children_alone(const char* library_path) {
+void exclude_children(const char* library_path) {
   if (options().children) return;
   g_only_process = getpid();
-  drop_from_preload(library_path);
+  remove_from_preload(library_path);
 }
 
 bool is_unwanted_child() { return g_only_process != 0 && getpid() != g_only_process; }

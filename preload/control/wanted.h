@@ -16,7 +16,7 @@ bool rank_in_list(const option::Numbers& list, std::string_view rank);
 
 // With PROF_CHILDREN=0, removes the library from LD_PRELOAD and marks forked children as not wanted. The constructor
 // calls it.
-void leave_children_alone(const char* library_path);
+void exclude_children(const char* library_path);
 bool is_unwanted_child();
 
 }  // namespace prof::preload

@@ -84,12 +84,26 @@ void report_refusal(SampledDevice& sampled, std::string_view what) {
   define_meta("sampling", sampled.sampler.reason());
 }
 
+// PROF_SAMPLING_INTERVAL within the limits of the hardware's sampling.
+uint64_t sampling_interval_ns() {
+  constexpr uint64_t kShortest = 5'000, kLongest = 1'000'000'000;
+  const uint64_t wanted = options().sampling_interval;
+  static std::atomic<bool> said{false};
+  if (wanted < kShortest) {
+    say(said, "PROF_SAMPLING_INTERVAL is less than 5us: samples are 5us apart");
+    return kShortest;
+  }
+  if (wanted > kLongest) {
+    say(said, "PROF_SAMPLING_INTERVAL is more than 1s: samples are 1s apart");
+    return kLongest;
+  }
+  return wanted;
+}
+
 // The caller holds the lock and is inside a scope that records.
 void open_device(SampledDevice& sampled, uint32_t device) {
   await_device_no_more(device);
-  uint64_t interval = options().sampling_interval;
-  constexpr uint64_t kShortest = 5'000, kLongest = 1'000'000'000;
-  interval = interval < kShortest ? kShortest : interval > kLongest ? kLongest : interval;
+  const uint64_t interval = sampling_interval_ns();
   if (!sampled.sampler.open(g_cupti.api, device, options().sampling, interval) || !sampled.sampler.start()) {
     sampled.state.store(Sampled::Refused, std::memory_order_release);
     count(format::LossCounter::sampling_unavailable);
@@ -131,7 +145,7 @@ bool take_samples(SampledDevice& sampled) {
   if (read.without_time != 0) count(format::LossCounter::samples_unread, read.without_time);
   if (read.overflowed) count(format::LossCounter::sampling_overflows);
   const bool again = read.overflowed && !g_over.load(std::memory_order_relaxed);
-  if ((!read.ok && !read.overflowed) || (again && !sampled.sampler.begin_again())) {
+  if ((!read.ok && !read.overflowed) || (again && !sampled.sampler.restart())) {
     sampled.state.store(Sampled::Over, std::memory_order_release);
     count(format::LossCounter::sampling_unavailable);
     report_refusal(sampled, "samples of hardware counters end: ");

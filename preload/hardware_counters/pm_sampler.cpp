@@ -110,7 +110,7 @@ void PmSampler::finish() {
 }
 
 // Only a new object samples again (measured, CUPTI 13.0).
-bool PmSampler::begin_again() {
+bool PmSampler::restart() {
   stop();
   auto params = PROF_PARAMS(CUpti_PmSampling_Disable_Params);
   params.pPmSamplingObject = sampling_;
@@ -197,7 +197,7 @@ bool PmSampler::open(const Cupti& api, uint32_t device, const option::WantedMetr
 bool PmSampler::start() { return false; }
 bool PmSampler::stop() { return false; }
 void PmSampler::finish() { abandon(); }
-bool PmSampler::begin_again() { return false; }
+bool PmSampler::restart() { return false; }
 PmSampler::Read PmSampler::read(Take, void*) { return {}; }
 
 #endif

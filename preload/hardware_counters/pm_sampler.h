@@ -31,13 +31,13 @@ class PmSampler {
   // Passes the samples since the last read to `take`, in order of time, in blocks of up to samples_in_text().
   struct Read {
     bool ok = false;
-    bool overflowed = false;  // the buffer was full: no further samples until begin_again()
+    bool overflowed = false;  // the buffer was full: no further samples until restart()
     bool more = false;        // further samples may be ready; after stop(): until a read returns none
     uint64_t samples = 0, without_time = 0;
   };
   using Take = void (*)(void* to, const format::SampleSpan* spans, const double* values, uint32_t count);
   Read read(Take take, void* to);
-  bool begin_again();
+  bool restart();
   // The end of the last sample, by gpu_clock_ns(); before the first sample, the time of start().
   uint64_t covered_until() const { return covered_until_; }
   uint64_t wanted_ns() const { return wanted_ns_; }

@@ -26,14 +26,14 @@ void prepare_gpu_activity(bool launch) {
   if (t_local.guard_frame != 0 || inside_our_calls()) return;  // inside another call: the next call does it
   const EventScope scope;
   if (!scope.recording()) {
-    if (!launch) prepare_for_a_later_part();
+    if (!launch) prepare_for_a_later_recording();
     return;
   }
   const auto nobody_awaits = [] { return options().launches == 0 && !repeats_awaited() && !hardware_counters_on(); };
   take_gpu_activity(nobody_awaits());
   prepare_counters();
   prepare_hardware_sampling(nobody_awaits());
-  if (launch && options().launches != 0 && ends_with_launch()) end_window("PROF_LAUNCHES");
+  if (launch && options().launches != 0 && stops_with_launch()) end_window("PROF_LAUNCHES");
 }
 
 }  // namespace prof::preload

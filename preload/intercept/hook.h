@@ -136,7 +136,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
     define_api(api);
     auto state = Topic::enter(Caller<api>{}, scope, args...);
     const MeasuredLaunch measured = begin_measured_launch(Topic::work(Caller<api>{}, args...));
-    scope.begin_again();
+    scope.restart_timer();
     errno = error_before;
     const CUresult result = real(args...);
     scope.end();
@@ -172,13 +172,13 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
     uint32_t made = 0, fills = 0;
     CUresult result = CUDA_SUCCESS;
     while (made < times) {
-      result = static_cast<CUresult>(make_fills_again(fills));
+      result = static_cast<CUresult>(repeat_kept_fills(fills));
       if (result == CUDA_SUCCESS) result = Hook<api>::call(each.get()...);
       if (result != CUDA_SUCCESS) break;
       ++made;
     }
     count(format::LossCounter::launches_repeated, made + fills);
-    if (made < times) repeating_failed(made + 1, times, result);
+    if (made < times) report_repeat_error(made + 1, times, result);
   }
 
   template <class Topic> __attribute__((noinline, cold)) static CUresult call_and_keep(Args... args) {
@@ -224,7 +224,7 @@ struct Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::ByCompiler> {
     const CUresult result = real_of<api>()(args...);
     const uint64_t object = Row<api>::Topic::object(result, args...);
     if constexpr (SayingRow<api>) {
-      return call.leave(api, object, result, said_by(result, args...));
+      return call.leave(api, object, result, arguments_of(result, args...));
     } else {
       return call.leave(api, object, result);
     }

@@ -13,7 +13,7 @@ void count_nested() {
 void count_guard_reset() {
   count(format::LossCounter::guard_resets, 1);
   if (t_local.state != nullptr && t_local.epoch == life().epoch.load(std::memory_order_relaxed))
-    t_local.state->events.call_was_left();
+    t_local.state->events.call_was_abandoned();
 }
 
 void count_cut_off() {

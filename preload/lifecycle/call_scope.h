@@ -76,7 +76,7 @@ class CallScope {
   uint64_t end_tick() const { return end_; }
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
-  void begin_again() { begin_ = now_ticks(); }  // the time so far was the recorder's, not the call's
+  void restart_timer() { begin_ = now_ticks(); }  // the time so far was the recorder's, not the call's
   // Returns false if a signal handler, or a fork inside the call, changed the thread's state. Nothing may be emitted
   // then.
   bool still_recording() const {
@@ -85,7 +85,7 @@ class CallScope {
   void leave() {
     t_local.guard_frame = 0;
     if (still_recording()) [[likely]]
-      t_local.state->events.leave_call();
+      t_local.state->events.exit_call();
     else
       count_cut_off();
   }

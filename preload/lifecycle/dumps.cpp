@@ -17,7 +17,7 @@ std::atomic<bool> g_dump_at_marker{false};
 
 namespace {
 
-constexpr uint64_t kMostOften = 1'000'000, kLeastOften = 250'000'000;
+constexpr uint64_t kMinPollNs = 1'000'000, kMaxPollNs = 250'000'000;
 
 std::string_view g_marker;
 bool g_at_profiler = false;
@@ -38,23 +38,23 @@ void open_dumps() {
   g_dump_at_marker.store(ring && dump == option::Dump::Nvtx, std::memory_order_relaxed);
 }
 
-void ask_dump(const char* why) {
-  ask_part_end(why);
+void request_dump(const char* why) {
+  request_recording_end(why);
   wake_helper();
 }
 
 void profiler_dumps() {
-  if (g_at_profiler) ask_dump("cudaProfilerStop");
+  if (g_at_profiler) request_dump("cudaProfilerStop");
 }
 
 void marker_dumps(std::string_view name) {
-  if (name == g_marker) ask_dump("NVTX marker");
+  if (name == g_marker) request_dump("NVTX marker");
 }
 
 uint64_t slow_launch_poll_ns() {
   if (g_slow_ns == 0) return 0;
   const uint64_t quarter = g_slow_ns / 4;
-  return quarter < kMostOften ? kMostOften : quarter > kLeastOften ? kLeastOften : quarter;
+  return quarter < kMinPollNs ? kMinPollNs : quarter > kMaxPollNs ? kMaxPollNs : quarter;
 }
 
 void look_for_slow_launch(uint64_t life) {
@@ -62,7 +62,7 @@ void look_for_slow_launch(uint64_t life) {
   const auto ticks = static_cast<unsigned __int128>(g_slow_ns) * g_clock.ticks_per_second / 1'000'000'000;
   const uint64_t now = now_ticks();
   if (ticks >= now) return;
-  if (life_has_call_since(life, now - static_cast<uint64_t>(ticks), is_launch_number)) ask_dump("slow launch");
+  if (recording_has_call_since(life, now - static_cast<uint64_t>(ticks), is_launch_number)) request_dump("slow launch");
 }
 
 }  // namespace prof::preload

@@ -17,7 +17,7 @@ void open_dumps();
 
 // Requests that the ring is kept. The helper thread does it in its next round. `why` must remain valid until the
 // process ends. Safe in a signal handler.
-void ask_dump(const char* why);
+void request_dump(const char* why);
 
 // PROF_DUMP=profiler: cuProfilerStop has returned.
 void profiler_dumps();

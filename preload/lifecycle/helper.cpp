@@ -62,7 +62,7 @@ void* helper_main(void* epoch_argument) {
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
     for_each_subsystem_backwards(&Subsystem::watch, epoch);
-    const char* const asked = end_asked();
+    const char* const asked = end_requested();
     if (asked != nullptr || monotonic_ns() >= end) {
       if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;
       sleep_ns(1'000'000);

@@ -41,7 +41,7 @@ __attribute__((constructor)) void loaded() {
   find_own_library();
   const char* const path = library_path();
   if (inert() || path[0] == '\0' || !ready_to_record()) return;
-  leave_children_alone(path);
+  exclude_children(path);
   if (!options().nvtx && !window_is(Window::AwaitsRange)) return;
   constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
   constexpr const char* kChain = "PROF_NVTX_CHAIN";  // for children, which find our path in the first variable

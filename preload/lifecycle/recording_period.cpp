@@ -25,16 +25,16 @@ namespace {
 
 uint64_t g_begin_ns = 0;  // end of AwaitsTime, CLOCK_MONOTONIC
 
-Window g_again = Window::Over;           // the window after a recording
-std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while a recording was ending
-std::atomic<const char*> g_end_asked{nullptr};
-std::atomic<bool> g_goes_on{false};  // the next recording needs no new start
+Window g_next_window = Window::Over;         // the window after a recording
+std::atomic<bool> g_start_requested{false};  // by cuProfilerStart, while a recording was ending
+std::atomic<const char*> g_end_requested{nullptr};
+std::atomic<bool> g_restart_at_once{false};  // the next recording needs no new start
 
 // The window after a recording: the next recording starts or is awaited, or there is none.
-Window behind_part() {
-  const bool more = options().parts == 0 || parts_so_far() < options().parts;
-  if (g_goes_on.exchange(false) && g_again == Window::Over) return more ? Window::Open : Window::Over;
-  return more ? g_again : Window::Over;
+Window next_window() {
+  const bool more = options().parts == 0 || recordings_so_far() < options().parts;
+  if (g_restart_at_once.exchange(false) && g_next_window == Window::Over) return more ? Window::Open : Window::Over;
+  return more ? g_next_window : Window::Over;
 }
 
 int g_signal = 0;
@@ -46,13 +46,13 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (!change_window(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
     if (life().epoch.load(std::memory_order_acquire) != 0) {
       if (options().ring.wanted()) {
-        ask_part_end("signal");
+        request_recording_end("signal");
       } else {
-        ask_end("signal");
+        request_end("signal");
       }
       wake_helper();
-    } else if (!options().ring.wanted() || g_again != Window::Over) {
-      change_window(Window::Open, g_again);  // nothing was recorded since the start
+    } else if (!options().ring.wanted() || g_next_window != Window::Over) {
+      change_window(Window::Open, g_next_window);  // nothing was recorded since the start
     }
   }
   errno = saved;
@@ -94,10 +94,10 @@ Window first_window() {
 }  // namespace
 
 // Starts a recording for prof ctl, whatever is awaited, also after the last recording that the options requested.
-bool control_begins(Window now) {
-  if (!control_asks_start(now == Window::AwaitsControl)) return false;
+bool control_starts(Window now) {
+  if (!control_start_requested(now == Window::AwaitsControl)) return false;
   explain("prof ctl starts the recording");
-  allow_another_life();
+  allow_another_recording();
   return change_window(now, Window::Open);
 }
 
@@ -105,24 +105,25 @@ bool passes_by() {
   const LifePage& page = life();
   const Window window = static_cast<Window>(g_window.load(std::memory_order_relaxed));
   if (page.epoch.load(std::memory_order_relaxed) != 0 || window == Window::Open) return false;
-  if (window == Window::Ending || window == Window::Over) return !control_has_news(false);
+  if (window == Window::Ending || window == Window::Over) return !has_control_request(false);
   if (!page.prepared.load(std::memory_order_relaxed) || window == Window::AwaitsLaunch) return false;
   if (window == Window::AwaitsTime) return window_awaits_time();
-  return !control_has_news(window == Window::AwaitsControl);
+  return !has_control_request(window == Window::AwaitsControl);
 }
 
-void ask_end(const char* why) { g_end_asked.store(why, std::memory_order_release); }
-void ask_part_end(const char* why) {
-  g_goes_on.store(true);
-  ask_end(why);
+void request_end(const char* why) { g_end_requested.store(why, std::memory_order_release); }
+void request_recording_end(const char* why) {
+  g_restart_at_once.store(true);
+  request_end(why);
 }
-const char* end_asked() { return g_end_asked.load(std::memory_order_acquire); }
+const char* end_requested() { return g_end_requested.load(std::memory_order_acquire); }
 
 void open_window() {
   install_handler();
   const Window first = first_window();
   if (first == Window::Open) return;
-  if (first == Window::AwaitsProfiler || first == Window::AwaitsRange || first == Window::AwaitsSignal) g_again = first;
+  if (first == Window::AwaitsProfiler || first == Window::AwaitsRange || first == Window::AwaitsSignal)
+    g_next_window = first;
   if (first == Window::AwaitsTime) g_begin_ns = monotonic_ns() + options().delay;
   change_window(Window::Open, first);
 }
@@ -137,9 +138,10 @@ void profiler_started() {
   if (!ready_to_record() || options().start != option::Start::Profiler ||
       change_window(Window::AwaitsProfiler, Window::Open))
     return;
-  if (!window_is(Window::Ending) && end_asked() == nullptr) return;
-  g_start_asked.store(true);
-  if (change_window(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // the recording has just ended
+  if (!window_is(Window::Ending) && end_requested() == nullptr) return;
+  g_start_requested.store(true);
+  if (change_window(Window::AwaitsProfiler, Window::Open))
+    g_start_requested.store(false);  // the recording has just ended
 }
 
 void profiler_stopped() {
@@ -147,14 +149,14 @@ void profiler_stopped() {
     if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
     return;
   }
-  g_start_asked.store(false);
+  g_start_requested.store(false);
   end_window("cudaProfilerStop");
 }
 
 bool end_window(const char* why) {
   if (!window_is(Window::Open)) return true;
   if (life().phase.load(std::memory_order_acquire) == Phase::Starting) {
-    g_end_asked.store(why, std::memory_order_release);
+    g_end_requested.store(why, std::memory_order_release);
     return false;
   }
   if (life().epoch.load(std::memory_order_acquire) == 0 || !change_window(Window::Open, Window::Ending)) return true;
@@ -168,12 +170,12 @@ bool end_window(const char* why) {
   }
   explain("the recording ends: ", why);
   for_each_subsystem(&Subsystem::stop);
-  finish_life();
-  const Window next = behind_part();
-  g_end_asked.store(nullptr, std::memory_order_relaxed);
-  if (next != Window::Over) allow_another_life();
+  finish_recording();
+  const Window next = next_window();
+  g_end_requested.store(nullptr, std::memory_order_relaxed);
+  if (next != Window::Over) allow_another_recording();
   change_window(Window::Ending, next);
-  if (g_start_asked.exchange(false)) change_window(Window::AwaitsProfiler, Window::Open);
+  if (g_start_requested.exchange(false)) change_window(Window::AwaitsProfiler, Window::Open);
   errno = saved;
   return true;
 }

@@ -22,7 +22,7 @@ void open_window();
 bool window_awaits_time();
 
 // Opens the window if prof ctl requested a start.
-bool control_begins(Window now);
+bool control_starts(Window now);
 
 // Whether a call goes straight to the driver, because nothing is recorded and nothing starts with this call. Called if
 // the window is not open. Returns false if there is more to do: a recording starts, launches are counted, or the
@@ -35,8 +35,8 @@ inline bool in_window() {
   if (window == static_cast<uint32_t>(Window::Open)) [[likely]]
     return true;
   if (window == static_cast<uint32_t>(Window::AwaitsTime)) return !window_awaits_time();
-  return control_has_news(window == static_cast<uint32_t>(Window::AwaitsControl)) &&
-         window != static_cast<uint32_t>(Window::Ending) && control_begins(static_cast<Window>(window));
+  return has_control_request(window == static_cast<uint32_t>(Window::AwaitsControl)) &&
+         window != static_cast<uint32_t>(Window::Ending) && control_starts(static_cast<Window>(window));
 }
 
 // The program called cuProfilerStart, or cuProfilerStop has returned. Without PROF_START=profiler and
@@ -44,12 +44,12 @@ inline bool in_window() {
 void profiler_started();
 void profiler_stopped();
 
-// Why the helper thread must end the recording; null if it must not. ask_end() is for signal handlers, which cannot end
+// Why the helper thread must end the recording; null if it must not. request_end() is for signal handlers, which cannot end
 // it, and for a recording that is still being started.
-const char* end_asked();
-void ask_end(const char* why);
+const char* end_requested();
+void request_end(const char* why);
 // The same, and the next recording starts with the next call if PROF_PARTS allows one. For a flight recorder.
-void ask_part_end(const char* why);
+void request_recording_end(const char* why);
 
 // Ends the recording. Waits, no longer than at exit, for the GPU operations that were recorded. Keeps errno. Returns
 // false if a thread is starting the recording; the helper thread then ends it. `why` must remain valid until the

@@ -34,7 +34,7 @@ namespace {
 pid_t g_pid = 0;                       // of the recording
 std::atomic<pid_t> g_prepared_pid{0};  // whose options and clock are ready
 bool g_child_possible = false;         // a start ran in this memory before: there may be a parent's state
-uint32_t g_parts = 0;                  // recordings of this process
+uint32_t g_recordings = 0;             // recordings of this process
 uint64_t g_ended_ns = 0;               // when the last one ended
 
 // A recording finishes in two steps. Exit handlers run last-in first-out. In this one, CUPTI and the driver are still
@@ -44,12 +44,12 @@ void at_exit(void*) {
   if (getpid() != g_pid) return;
   for_each_subsystem(&Subsystem::finish, true);
 }
-void at_quick_exit(void*) { finish_life(); }
+void at_quick_exit(void*) { finish_recording(); }
 
-void behind_destructors(void*) {
-  finish_life();
+void after_destructors(void*) {
+  finish_recording();
   Phase cold = Phase::Cold;
-  if (g_parts != 0 && getpid() == g_pid)  // nothing would finish another recording's log
+  if (g_recordings != 0 && getpid() == g_pid)  // nothing would finish another recording's log
     life().phase.compare_exchange_strong(cold, Phase::Stopped, std::memory_order_acq_rel);
 }
 
@@ -59,7 +59,7 @@ void behind_destructors(void*) {
 __attribute__((destructor)) void unloaded() {
   for_each_subsystem(&Subsystem::unload);
   if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, which shares its parent's exit handlers
-  if (__cxa_atexit(behind_destructors, nullptr, nullptr) != 0) behind_destructors(nullptr);
+  if (__cxa_atexit(after_destructors, nullptr, nullptr) != 0) after_destructors(nullptr);
 }
 
 // The end of the last recording may have cut off threads in the middle of a record. They continue it in memory that is
@@ -68,13 +68,13 @@ __attribute__((destructor)) void unloaded() {
 void await_cut_off_threads(uint64_t ended) {
   constexpr uint64_t kLeastNs = 20'000'000, kMostNs = 60'000'000;
   for (uint64_t now = monotonic_ns(); now < g_ended_ns + kMostNs; now = monotonic_ns()) {
-    if (now >= g_ended_ns + kLeastNs && !life_has_calls_inside(ended)) return;
+    if (now >= g_ended_ns + kLeastNs && !recording_has_calls_inside(ended)) return;
     sleep_ns(1'000'000);
   }
 }
 
-void leave_parents_life() {
-  g_parts = 0;
+void leave_parents_recording() {
+  g_recordings = 0;
   for_each_subsystem(&Subsystem::abandon);
 }
 
@@ -100,26 +100,26 @@ bool prepare_process() {
   return true;
 }
 
-bool start_life() {
+bool start_recording() {
   const DirectCalls own;
   set_exit_handlers({at_exit, at_quick_exit});
   // The epoch of the earlier recording of this process; 0: there is none.
-  const uint64_t ended = g_parts != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;
+  const uint64_t ended = g_recordings != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended != 0) {
     await_cut_off_threads(ended);
     for_each_subsystem(&Subsystem::before_restart, ended);
   } else if (g_child_possible && !is_prepared()) {
-    leave_parents_life();
+    leave_parents_recording();
   }
   g_child_possible = true;
   if (ended == 0 && !prepare_process()) return false;
-  const StartFacts facts{ended, g_parts + 1};
+  const StartFacts facts{ended, g_recordings + 1};
   for (const Subsystem& subsystem : subsystems()) {
     if (subsystem.start != nullptr && !subsystem.start(facts)) return false;
   }
   g_pid = getpid();
-  ++g_parts;
+  ++g_recordings;
   life().runtime_calls.store(options().runtime, std::memory_order_relaxed);
   // From here this thread records. Other threads pass through until the phase is Recording.
   life().epoch.store(epoch, std::memory_order_release);
@@ -150,7 +150,7 @@ bool enter_slow() {
   }
   const int saved = errno;
   use_wiped_life_page();
-  const bool ok = start_life();
+  const bool ok = start_recording();
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(ok ? Phase::Recording : Phase::Stopped, std::memory_order_release);
   if (ok) adopt_counters();  // what was counted during the start
@@ -172,14 +172,14 @@ bool enter_interrupted() {
   return false;
 }
 
-void prepare_for_a_later_part() {
+void prepare_for_a_later_recording() {
   if (inert() || !ready_to_record() || !window_awaits() || is_prepared()) return;
   Phase phase = Phase::Cold;
   if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) return;
   const int saved = errno;
   const OwnCalls own;
   use_wiped_life_page();
-  if (g_child_possible) leave_parents_life();
+  if (g_child_possible) leave_parents_recording();
   g_child_possible = true;
   const bool wanted = prepare_process();
   if (wanted) for_each_subsystem(&Subsystem::prepare);
@@ -188,14 +188,14 @@ void prepare_for_a_later_part() {
   errno = saved;
 }
 
-uint32_t parts_so_far() { return g_parts; }
+uint32_t recordings_so_far() { return g_recordings; }
 
-void allow_another_life() {
+void allow_another_recording() {
   Phase stopped = Phase::Stopped;
   if (getpid() == g_pid) life().phase.compare_exchange_strong(stopped, Phase::Cold, std::memory_order_acq_rel);
 }
 
-void finish_life() {
+void finish_recording() {
   Phase recording = Phase::Recording;
   if (getpid() != g_pid) return;  // a vfork child that calls exit
   if (!life().phase.compare_exchange_strong(recording, Phase::Stopped, std::memory_order_acq_rel)) {

@@ -15,15 +15,15 @@ __attribute__((cold)) bool enter_interrupted();
 
 // The program is about to create a context while a recording is awaited. Does what must be done before the first
 // context (arm_gpu_activity()). Nothing is recorded and no log is created. Keeps errno.
-void prepare_for_a_later_part();
+void prepare_for_a_later_recording();
 
 // The number of recordings of this process so far, including the current one.
-uint32_t parts_so_far();
+uint32_t recordings_so_far();
 // The recording has ended and the window waits again: the next recorded call starts another recording, in its own log.
-void allow_another_life();
+void allow_another_recording();
 
 // Finishes the recording: collects what is left, writes the last clock anchor, cuts the log file to its used size. Runs
 // at most once per recording, in the process that started it.
-void finish_life();
+void finish_recording();
 
 }  // namespace prof::preload

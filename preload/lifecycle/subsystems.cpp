@@ -93,7 +93,7 @@ void finish_gpu(bool at_exit) {
 }
 
 void watch_for_ctl(uint64_t) {
-  if (control_asks_stop()) ask_end("prof ctl");
+  if (control_stop_requested()) request_end("prof ctl");
 }
 
 uint64_t tick_budget(uint64_t) {
@@ -116,7 +116,7 @@ template <void (*kFinish)()> void finish_with(bool) { kFinish(); }
 constexpr Subsystem kSubsystems[] = {
     {.name = "process", .why_not = why_not_wanted, .describe = describe_process},
     {.name = "put-aside memory",
-     .before_restart = [](uint64_t) { free_retired(life_has_threads); },
+     .before_restart = [](uint64_t) { free_retired(recording_has_threads); },
      .abandon = abandon_retired},
     {.name = "SIGBUS handler",
      .before_restart = [](uint64_t) { abandon_guarded_mappings(); },

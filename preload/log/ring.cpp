@@ -2,6 +2,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/helper_wake.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/log/count.h"
 #include "preload/log/log_storage.h"
@@ -24,10 +25,9 @@ namespace {
 constexpr uint64_t kEmpty = 0, kTaken = 1;
 constexpr uint64_t kSmallestRing = 1u << 20;
 constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;
-constexpr uint64_t kLook =
-    // Number of cells that are searched for the first block. A cell may be empty if a thread was stopped while it added
-    // a block.
-    256;
+// Number of cells that are searched for the first block. A cell may be empty if a thread was stopped while it added a
+// block.
+constexpr uint64_t kLook = 256;
 constexpr int64_t kKeptOfSeconds = 8 << 20;
 constexpr uint64_t kRingAheadBlocks = 256, kRingWakeEveryBlocks = 64;
 
@@ -157,7 +157,11 @@ uint32_t take_fresh(uint32_t wanted) {
 bool open_ring(option::Ring size) {
   g_ring.on.store(false, std::memory_order_relaxed);
   if (!size.wanted()) return true;
-  if (size.bytes != 0 && size.bytes < kSmallestRing) size.bytes = kSmallestRing;
+  if (size.bytes != 0 && size.bytes < kSmallestRing) {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_RING is less than 1M: the ring has 1M");
+    size.bytes = kSmallestRing;
+  }
   const uint64_t blocks = size.bytes / format::kBlockBytes;
   if (blocks > UINT32_MAX / 4 || !map_cells(size.bytes != 0 ? blocks : kCellsForSeconds / 2)) return false;
   const uint16_t before = g_ring.generation.load(std::memory_order_relaxed);

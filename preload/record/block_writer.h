@@ -78,17 +78,17 @@ class BlockWriter {
     block_->header.in_call_tick = tick;
     std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
   }
-  // A call was left without leave_call(), or a signal handler on another stack is inside it. The handler may open the
+  // A call was left without exit_call(), or a signal handler on another stack is inside it. The handler may open the
   // next block in the middle of enter_call(), which then writes into the old block. So the next blocks get no checksum.
   // (A check in enter_call() cost 1.5 ns per launch.)
-  void call_was_left() { unsealed_ = ring_ ? 0 : 2; }
+  void call_was_abandoned() { unsealed_ = ring_ ? 0 : 2; }
   // Whether the thread is inside a call. Another thread calls it, and must treat the result as a hint: the block may
   // have been replaced meanwhile.
   bool in_call() const;
   // The same, returning the function and the tick of its entry. Returns 0 if there is no call, or if the call changed
   // while it was read.
   uint32_t in_call_since(uint64_t& tick) const;
-  void leave_call() {
+  void exit_call() {
     if (block_ != nullptr) [[likely]]
       std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
   }

@@ -14,7 +14,7 @@ bool change_window(Window from, Window to) {
   return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to));
 }
 
-bool begin_window(Window awaited) { return change_window(awaited, Window::Open); }
+bool start_window(Window awaited) { return change_window(awaited, Window::Open); }
 
 bool recorded_from_start() { return g_from_start.load(std::memory_order_relaxed); }
 

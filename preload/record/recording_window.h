@@ -37,7 +37,7 @@ inline bool window_awaits() {
 // Returns false if the window was not `from`. Sequentially consistent: the start of GPU activity relies on that.
 bool change_window(Window from, Window to);
 // The awaited event has occurred: the next call is recorded. Returns false if another thread was faster.
-bool begin_window(Window awaited);
+bool start_window(Window awaited);
 
 // Whether no start was ever awaited and no recording has ended. Then whatever is enabled now was enabled before the
 // program created anything on a GPU.

@@ -69,7 +69,7 @@ void release(ThreadState& state) {
 
 // Whether the thread's state belongs to an earlier recording of this process. In a forked child the state belongs to no
 // thread.
-bool is_of_earlier_part(const ThreadLocal& local) {
+bool is_of_earlier_recording(const ThreadLocal& local) {
   return local.state != nullptr && local.epoch != 0 && local.epoch != life().epoch.load(std::memory_order_relaxed) &&
          local.state->life.load(std::memory_order_relaxed) == local.epoch;
 }
@@ -93,7 +93,7 @@ void thread_ended(void* state_argument) {
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (state == nullptr) return;
-  if (local.state == state && (local.passing & kPassingBusy) == 0 && is_of_earlier_part(local)) {
+  if (local.state == state && (local.passing & kPassingBusy) == 0 && is_of_earlier_recording(local)) {
     state->events.abandon();
     state->definitions.abandon();
     release(*state);
@@ -111,13 +111,13 @@ void thread_ended(void* state_argument) {
 
 }  // namespace
 
-void open_threads(bool another_part, void (*ended)(ThreadState& state)) {
+void open_threads(bool another_recording, void (*ended)(ThreadState& state)) {
   g_on_end = ended;
   if (!g_key_made && prof_libc_pthread_key_create != nullptr) {
     g_key_made = prof_libc_pthread_key_create(&g_key, thread_ended) == 0;
   }
   g_next_ordinal.store(1, std::memory_order_relaxed);
-  if (another_part) return;
+  if (another_recording) return;
   for (std::atomic<ThreadState*>& entry : g_pages) {
     ThreadState* const states = entry.load(std::memory_order_acquire);
     if (states == nullptr) continue;
@@ -131,19 +131,19 @@ void open_threads(bool another_part, void (*ended)(ThreadState& state)) {
   g_hint.store(0, std::memory_order_relaxed);
 }
 
-bool life_has_threads(uint64_t life) {
+bool recording_has_threads(uint64_t life) {
   bool any = false;
   for_each_state_of(life, [&](const ThreadState&) { any = true; });
   return any;
 }
 
-bool life_has_calls_inside(uint64_t life) {
+bool recording_has_calls_inside(uint64_t life) {
   bool any = false;
   for_each_state_of(life, [&](const ThreadState& state) { any |= state.events.in_call(); });
   return any;
 }
 
-bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api)) {
+bool recording_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api)) {
   bool any = false;
   for_each_state_of(life, [&](const ThreadState& state) {
     uint64_t since = 0;
@@ -154,7 +154,7 @@ bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t a
 }
 
 bool is_cut_off() {
-  return is_of_earlier_part(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
+  return is_of_earlier_recording(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
 }
 
 uint32_t thread_handle(uint32_t tid) {
@@ -177,7 +177,7 @@ bool open_thread() {
   // a fork.
   const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
   if ((local.passing & kPassingBusy) != 0) {
-    if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {
+    if (local.opening == opening || local.epoch == epoch || is_of_earlier_recording(local)) {
       count(format::LossCounter::records_dropped_busy);
       return false;
     }
@@ -192,7 +192,7 @@ bool open_thread() {
     local.opening = 0;
     return true;
   }
-  if (is_of_earlier_part(local)) {
+  if (is_of_earlier_recording(local)) {
     local.state->events.abandon();  // its blocks no longer belong to the log
     local.state->definitions.abandon();
     release(*local.state);

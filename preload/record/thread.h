@@ -39,16 +39,16 @@ bool open_thread();
 // threads. Threads of an earlier recording of this process keep their state until they call a hook again, because they
 // may be inside a record. `ended` is called with the state of each thread that ends, so that other layers release what
 // they keep in it.
-void open_threads(bool another_part, void (*ended)(ThreadState& state));
+void open_threads(bool another_recording, void (*ended)(ThreadState& state));
 // Whether the recording with this epoch has threads that called no hook since it ended.
-bool life_has_threads(uint64_t life);
+bool recording_has_threads(uint64_t life);
 // Whether it has threads that are inside a hook: in the driver, or recording what the driver returned.
-bool life_has_calls_inside(uint64_t life);
+bool recording_has_calls_inside(uint64_t life);
 // Whether this thread is inside a record of a recording that ended, and another recording has started.
 bool is_cut_off();
 
 // Whether a thread is inside a call of a `wanted` function that it entered at `tick` or earlier.
-bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
+bool recording_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
 
 // Returns the low half of pthread_self() of a recorded thread, also after it ended, until another thread takes its
 // slot. Returns 0 if it is not known.

@@ -98,10 +98,10 @@ __attribute__((noinline)) format::StackId take_stack() {
 namespace {
 
 // Reads the options and prepares the memory that the walks need.
-void open_native_stacks(bool another_part) {
+void open_native_stacks(bool another_recording) {
   uint32_t uses = options().stacks.bits;
   g_depth = static_cast<uint32_t>(options().stack_depth);
-  if (another_part) {
+  if (another_recording) {
     if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
     return;
   }
@@ -112,8 +112,8 @@ void open_native_stacks(bool another_part) {
 
 }  // namespace
 
-void open_stacks(bool another_part) {
-  open_native_stacks(another_part);
+void open_stacks(bool another_recording) {
+  open_native_stacks(another_recording);
   set_launch_extra(kLaunchStack, stacks_wanted(StackUse::Launch));
   open_python(g_stack_uses.load(std::memory_order_relaxed) != 0);
 }

@@ -25,7 +25,7 @@ inline format::StackId stack_for(StackUse use) { return stacks_wanted(use) ? tak
 
 // Called when a recording starts. Reads PROF_STACKS and PROF_STACK_DEPTH and allocates the tables. If there is no
 // memory for them, stacks are off.
-void open_stacks(bool another_part = false);
+void open_stacks(bool another_recording = false);
 // Writes to the log how stacks are taken. The caller is inside a scope.
 void describe_stacks();
 

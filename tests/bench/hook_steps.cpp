@@ -25,7 +25,7 @@ namespace prof::bench {
 namespace {
 
 enum class What { Launch, RunTime, Nvtx };
-enum class When { Recorded, Before, Behind };  // Before, Behind: before and after the recorded part of the run
+enum class When { Recorded, Before, After };  // Before, After: before and after the recorded part of the run
 
 struct Steps {
   uint64_t instructions = 0, lines = 0, pages = 0;
@@ -39,12 +39,12 @@ struct Way {
 // At least a quarter above the counts with g++ 12.
 constexpr Way kWays[] = {
     {"launch", "cuLaunchKernel, recorded", What::Launch, When::Recorded, {600, 44, 8}},
-    {"launch_before", "cuLaunchKernel, before the part", What::Launch, When::Before, {140, 14, 8}},
-    {"launch_behind", "cuLaunchKernel, behind the part", What::Launch, When::Behind, {140, 14, 8}},
+    {"launch_before", "cuLaunchKernel, before the start", What::Launch, When::Before, {140, 14, 8}},
+    {"launch_after", "cuLaunchKernel, after the end", What::Launch, When::After, {140, 14, 8}},
     {"run_time", "cudaGetDeviceCount, recorded", What::RunTime, When::Recorded, {340, 22, 6}},
-    {"run_time_before", "cudaGetDeviceCount, before the part", What::RunTime, When::Before, {170, 20, 12}},
+    {"run_time_before", "cudaGetDeviceCount, before the start", What::RunTime, When::Before, {170, 20, 12}},
     {"nvtx", "nvtxRangePushA + nvtxRangePop, recorded", What::Nvtx, When::Recorded, {790, 60, 14}},
-    {"nvtx_before", "nvtxRangePushA + nvtxRangePop, before the part", What::Nvtx, When::Before, {360, 36, 14}},
+    {"nvtx_before", "nvtxRangePushA + nvtxRangePop, before the start", What::Nvtx, When::Before, {360, 36, 14}},
 };
 constexpr int kStepped = 5, kWarm = 3000;
 
@@ -64,7 +64,7 @@ int make_calls(const Way& which) {
       case What::Nvtx: nvtxRangePushA("forward"), nvtxRangePop(); break;
     }
   };
-  if (which.when == When::Behind) {
+  if (which.when == When::After) {
     Gpu::check(gpu.get<decltype(&cuProfilerStart)>("cuProfilerStart")());
     call();
     Gpu::check(gpu.get<decltype(&cuProfilerStop)>("cuProfilerStop")());

@@ -2,9 +2,8 @@
 #include "analyzer/analysis/collectives/collective_calls.h"
 
 #include "analyzer/analysis/cost/library_call_text.h"
+#include "analyzer/base/json/json_members.h"
 #include "analyzer/base/json/json_text.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,20 +24,9 @@ std::optional<int64_t> number(std::string_view text) {
   return value;
 }
 
-// The value of a member of `"key":value,"key":value`. Empty if there is none.
+// The value of a member of an event's arguments, a string without its quotes. Empty if there is none.
 std::string_view member(std::string_view members, std::string_view key) {
-  const std::string wanted = fmt::format("\"{}\":", key);
-  const size_t at = members.find(wanted);
-  if (at == std::string_view::npos) return {};
-  const std::string_view value = members.substr(at + wanted.size());
-  size_t end = 0;
-  for (bool quoted = false; end < value.size() && (quoted || value[end] != ','); ++end) {
-    if (value[end] == '\\')
-      ++end;
-    else if (value[end] == '"')
-      quoted = !quoted;
-  }
-  return unquoted(value.substr(0, end));
+  return unquoted(json_member(members, key).value_or(std::string_view()));
 }
 
 bool is_nccl(std::string_view kernel) { return kernel.find("nccl") != std::string_view::npos; }

@@ -17,7 +17,8 @@ void add_event_costs(const Trace& trace, DataType assumed, KernelRoles& roles, K
     const GpuOperation& operation = trace.operations[row];
     if (operation.kind() != GpuKind::Kernel || operation.bytes == 0 || table.has_entry(row)) continue;
     const std::string_view own = trace.text(trace.details[operation.bytes].other);
-    const std::optional<double> giga = json_member(own, "kernel_num_gb"), flop = json_member(own, "kernel_flop");
+    const std::optional<double> giga = positive_member(own, "kernel_num_gb"),
+                                flop = positive_member(own, "kernel_flop");
     if (!giga && !flop) continue;
     KernelCost& cost = table.entry(row);
     cost.type = assumed;

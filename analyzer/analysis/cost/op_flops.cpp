@@ -14,7 +14,7 @@ uint64_t OpFlops::of(const Range& range) const {
   if (detail->flops != 0) return detail->flops;
   // Kernels that torch.compile generated are not operators of PyTorch, so torch_flops() has no formula for them.
   if (index(detail->other) != 0 && !trace_.range_name(range).starts_with("aten::")) {
-    const std::optional<double> flops = json_member(trace_.text(detail->other), "kernel_flop");
+    const std::optional<double> flops = positive_member(trace_.text(detail->other), "kernel_flop");
     if (flops) return static_cast<uint64_t>(std::llround(*flops));
   }
   if (index(detail->dims) == 0) return 0;

@@ -1,5 +1,6 @@
 #include "analyzer/analysis/cost/op_inputs.h"
 
+#include "analyzer/base/json/json_members.h"
 #include "analyzer/base/json/json_text.h"
 
 #include <algorithm>
@@ -139,17 +140,12 @@ std::optional<Shape> json_shape(std::string_view json) {
   return dims;
 }
 
-std::optional<double> json_member(std::string_view members, std::string_view key) {
-  for (size_t at = members.find(key); at != std::string_view::npos; at = members.find(key, at + 1)) {
-    const size_t after = at + key.size();
-    if (at == 0 || members[at - 1] != '"' || members.substr(after, 2) != "\":") continue;
-    std::string_view text = members.substr(after + 2);
-    while (!text.empty() && (text.front() == ' ' || text.front() == '"')) text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end != text.data() && value > 0 && value < 1e18) return value;
-  }
-  return std::nullopt;
+std::optional<double> positive_member(std::string_view members, std::string_view key) {
+  const std::string_view text = unquoted(json_member(members, key).value_or(std::string_view()));
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool usable = error == std::errc() && end != text.data() && value > 0 && value < 1e18;  // false for NaN
+  return usable ? std::optional(value) : std::nullopt;
 }
 
 uint64_t times(uint64_t a, uint64_t b) {

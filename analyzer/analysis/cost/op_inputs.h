@@ -47,8 +47,9 @@ std::vector<std::string_view> json_elements(std::string_view json);
 // "[2,3]" -> {2, 3}. nullopt if it contains anything else: a list of tensors, a symbol, a negative size.
 std::optional<Shape> json_shape(std::string_view json);
 
-// The number after a key among members of a JSON object. nullopt: no such key, or a number not above 0 and below 10^18.
-std::optional<double> json_member(std::string_view members, std::string_view key);
+// The number that a member of a JSON object has, possibly in quotes. nullopt: no such member, or a number that is not
+// above 0 and below 10^18.
+std::optional<double> positive_member(std::string_view members, std::string_view key);
 
 // These saturate at UINT64_MAX instead of wrapping.
 uint64_t times(uint64_t a, uint64_t b);

@@ -14,7 +14,8 @@ namespace {
 
 // What torch.compile adds to the events of its kernels. It counts where the shapes give no number.
 void add_inductor_numbers(std::string_view members, const OpInputs& inputs, DataType assumed, RangeCost& range) {
-  const std::optional<double> giga = json_member(members, "kernel_num_gb"), flop = json_member(members, "kernel_flop");
+  const std::optional<double> giga = positive_member(members, "kernel_num_gb"),
+                              flop = positive_member(members, "kernel_flop");
   if (!giga && !flop) return;
   OpCost& cost = range.cost;
   cost.known = true;

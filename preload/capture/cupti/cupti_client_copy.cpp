@@ -182,12 +182,13 @@ void hand_to_cupti_client(CUcontext context, uint32_t stream, uint8_t* buffer, s
     return g_cupti.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS ? record : nullptr;
   };
   for (const CUpti_Activity* one = next(); one != nullptr;) {
-    const CUpti_Activity* const behind = next();
-    const uint8_t* const end = behind != nullptr ? reinterpret_cast<const uint8_t*>(behind) : buffer + valid_bytes;
+    const CUpti_Activity* const following = next();
+    const uint8_t* const end =
+        following != nullptr ? reinterpret_cast<const uint8_t*>(following) : buffer + valid_bytes;
     const size_t size = static_cast<size_t>(end - reinterpret_cast<const uint8_t*>(one));
     if (const CUpti_ActivityKind kind = kind_for_client(*one, size); kind != CUPTI_ACTIVITY_KIND_INVALID)
       copy.add(*one, size, kind);
-    one = behind;
+    one = following;
   }
   copy.finish();
   if (cupti_client_active()) ask_for_spare();

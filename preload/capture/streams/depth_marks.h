@@ -52,8 +52,8 @@ void place_mark_if_due(StreamState& state, bool programmatic);
 inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
   const uint32_t* const word = state.mark_word.load(std::memory_order_relaxed);
   if (word == nullptr) return 0;
-  const uint32_t behind = static_cast<uint32_t>(launched) - __atomic_load_n(word, __ATOMIC_RELAXED);
-  return behind <= launched ? launched - behind : 0;
+  const uint32_t outstanding = static_cast<uint32_t>(launched) - __atomic_load_n(word, __ATOMIC_RELAXED);
+  return outstanding <= launched ? launched - outstanding : 0;
 }
 
 void marks_begin_capture();

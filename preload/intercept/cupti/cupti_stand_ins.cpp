@@ -284,7 +284,7 @@ constexpr std::array<void* (*)(), kLibraries> kEntries[] = {
 
 // For calls through the exported symbol: the function in the library that the caller was linked with, or in any that is
 // loaded.
-template <Function function> CuptiFunction<typename Row<function>::Type> behind(const void* caller) {
+template <Function function> CuptiFunction<typename Row<function>::Type> real_for_caller(const void* caller) {
   return {{exported_for_caller(caller, "libcupti.so", Row<function>::kName), caller}};
 }
 
@@ -315,7 +315,7 @@ void* cupti_stand_in(void* handle, const char* name) {
 #define CUPTI_API(name, parameters, arguments)                                              \
   extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI name parameters {  \
     using namespace prof::preload;                                                          \
-    const auto real = behind<Function::name>(__builtin_return_address(0));                  \
+    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));         \
     return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                               \
                                 : StandIn<Function::name>::call(real PROF_AFTER arguments); \
   }

@@ -88,7 +88,7 @@ StampClock known_clock(uint64_t type) {
 }
 
 // The clock with that number. Null: the program did not register it.
-ProgramClock* told_clock(NvtxObject* domain, uint64_t number) {
+ProgramClock* reported_clock(NvtxObject* domain, uint64_t number) {
   if (number < nvtx::kFirstSchema) domain = nullptr;
   return reinterpret_cast<ProgramClock*>(g_program_clocks.find(nvtx_key(domain, number)));
 }
@@ -97,7 +97,7 @@ ProgramClock* told_clock(NvtxObject* domain, uint64_t number) {
 ProgramClock* program_clock(NvtxObject* domain, uint64_t number) {
   static std::atomic<bool> full{false};  // when the table is full, no memory is allocated
   if (number == 0) return nullptr;
-  if (ProgramClock* const known = told_clock(domain, number); known != nullptr) return known;
+  if (ProgramClock* const known = reported_clock(domain, number); known != nullptr) return known;
   if (number < nvtx::kFirstSchema) domain = nullptr;
   void* const memory = full.load(std::memory_order_relaxed) ? nullptr : nvtx_allocate(sizeof(ProgramClock));
   if (memory == nullptr) return nullptr;
@@ -289,7 +289,7 @@ format::StampClock nvtx_stamp_clock(NvtxObject* domain, uint64_t number, uint64_
   ask_source(*clock);
   // A function that was registered for the type is used for its time domains.
   const uint64_t type = clock->type;
-  ProgramClock* const of_type = type != 0 && type != clock->number ? told_clock(nullptr, type) : nullptr;
+  ProgramClock* const of_type = type != 0 && type != clock->number ? reported_clock(nullptr, type) : nullptr;
   if (of_type != nullptr && of_type->source.load(std::memory_order_relaxed) != nullptr) {
     define_clock(*of_type);
     ask_source(*of_type);

@@ -37,7 +37,7 @@ const NvtxRow kNvtxRows[] = {
 #undef NVTX_FUNCTION
 };
 
-bool switched_off() { return !ready_to_record() || (!options().nvtx && !begins_with_range()); }
+bool switched_off() { return !ready_to_record() || (!options().nvtx && !starts_with_range()); }
 
 int install(NvtxGetExportTableFunc_t get_table) {
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));

@@ -37,22 +37,22 @@ constexpr uint32_t target_of(CUdevice device) {
 // One overload for each form of arguments. `result`: of the call.
 //
 // cuMemPrefetchAsync
-inline Arguments said_by(CUresult, CUdeviceptr, size_t bytes, CUdevice to, CUstream) {
+inline Arguments arguments_of(CUresult, CUdeviceptr, size_t bytes, CUdevice to, CUstream) {
   return {0, bytes, target_of(to), nullptr};
 }
-inline Arguments said_by(CUresult, CUdeviceptr, size_t bytes, CUmemLocation to, unsigned flags, CUstream) {
+inline Arguments arguments_of(CUresult, CUdeviceptr, size_t bytes, CUmemLocation to, unsigned flags, CUstream) {
   return {flags, bytes, target_of(to), nullptr};
 }
 // cuMemAdvise
-inline Arguments said_by(CUresult, CUdeviceptr, size_t bytes, CUmem_advise advice, CUdevice for_whom) {
+inline Arguments arguments_of(CUresult, CUdeviceptr, size_t bytes, CUmem_advise advice, CUdevice for_whom) {
   return {static_cast<uint32_t>(advice), bytes, target_of(for_whom), nullptr};
 }
-inline Arguments said_by(CUresult, CUdeviceptr, size_t bytes, CUmem_advise advice, CUmemLocation for_whom) {
+inline Arguments arguments_of(CUresult, CUdeviceptr, size_t bytes, CUmem_advise advice, CUmemLocation for_whom) {
   return {static_cast<uint32_t>(advice), bytes, target_of(for_whom), nullptr};
 }
 // cuMemDiscardBatchAsync
-inline Arguments said_by(CUresult result, CUdeviceptr*, const size_t* sizes, size_t count, unsigned long long flags,
-                         CUstream) {
+inline Arguments arguments_of(CUresult result, CUdeviceptr*, const size_t* sizes, size_t count,
+                              unsigned long long flags, CUstream) {
   Arguments said;
   said.flags = static_cast<uint32_t>(flags);
   said.count = count;
@@ -60,25 +60,26 @@ inline Arguments said_by(CUresult result, CUdeviceptr*, const size_t* sizes, siz
   return said;
 }
 // cuMemPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync: the target, if there is only one.
-inline Arguments said_by(CUresult result, CUdeviceptr* addresses, const size_t* sizes, size_t count,
-                         const CUmemLocation* to, size_t*, size_t targets, unsigned long long flags, CUstream stream) {
-  Arguments said = said_by(result, addresses, sizes, count, flags, stream);
+inline Arguments arguments_of(CUresult result, CUdeviceptr* addresses, const size_t* sizes, size_t count,
+                              const CUmemLocation* to, size_t*, size_t targets, unsigned long long flags,
+                              CUstream stream) {
+  Arguments said = arguments_of(result, addresses, sizes, count, flags, stream);
   if (result == CUDA_SUCCESS && to != nullptr && targets == 1) said.target = target_of(*to);
   return said;
 }
 // cuStreamAttachMemAsync
-inline Arguments said_by(CUresult, CUstream, CUdeviceptr, size_t bytes, unsigned flags) {
+inline Arguments arguments_of(CUresult, CUstream, CUdeviceptr, size_t bytes, unsigned flags) {
   return {flags, bytes, 0, nullptr};
 }
 // cuMemCreate
-inline Arguments said_by(CUresult result, CUmemGenericAllocationHandle*, size_t bytes, const CUmemAllocationProp* how,
-                         unsigned long long flags) {
+inline Arguments arguments_of(CUresult result, CUmemGenericAllocationHandle*, size_t bytes,
+                              const CUmemAllocationProp* how, unsigned long long flags) {
   const bool known = result == CUDA_SUCCESS && how != nullptr;
   return {static_cast<uint32_t>(flags), bytes, known ? target_of(how->location) : 0, nullptr};
 }
 // cuMemBatchDecompressAsync: the decompressed bytes.
-inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t count, unsigned flags, size_t*,
-                         CUstream) {
+inline Arguments arguments_of(CUresult result, CUmemDecompressParams* batch, size_t count, unsigned flags, size_t*,
+                              CUstream) {
   Arguments said;
   said.flags = flags;
   said.count = count;
@@ -86,74 +87,76 @@ inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t c
   return said;
 }
 // cuMemSetAccess, cuMemPoolSetAccess: the target, if there is only one, and whether it may only read or also write.
-inline Arguments said_by(CUresult result, CUdeviceptr, size_t bytes, const CUmemAccessDesc* access, size_t count) {
+inline Arguments arguments_of(CUresult result, CUdeviceptr, size_t bytes, const CUmemAccessDesc* access, size_t count) {
   if (result != CUDA_SUCCESS || access == nullptr || count != 1) return {0, bytes, 0, nullptr};
   return {static_cast<uint32_t>(access->flags), bytes, target_of(access->location), nullptr};
 }
-inline Arguments said_by(CUresult result, CUmemoryPool, const CUmemAccessDesc* access, size_t count) {
-  return said_by(result, CUdeviceptr{0}, size_t{0}, access, count);
+inline Arguments arguments_of(CUresult result, CUmemoryPool, const CUmemAccessDesc* access, size_t count) {
+  return arguments_of(result, CUdeviceptr{0}, size_t{0}, access, count);
 }
 // cuMemPoolTrimTo: the bytes that the pool may keep.
-inline Arguments said_by(CUresult, CUmemoryPool, size_t bytes) { return {0, bytes, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUmemoryPool, size_t bytes) { return {0, bytes, 0, nullptr}; }
 // cuMemPoolSetAttribute: the attribute and its value. The first three attributes are an int, the others have 64 bits.
-inline Arguments said_by(CUresult result, CUmemoryPool, CUmemPool_attribute which, void* value) {
+inline Arguments arguments_of(CUresult result, CUmemoryPool, CUmemPool_attribute which, void* value) {
   Arguments said{static_cast<uint32_t>(which), 0, 0, nullptr};
   const size_t size = which <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? sizeof(int) : sizeof said.bytes;
   if (result == CUDA_SUCCESS && value != nullptr) __builtin_memcpy(&said.bytes, value, size);
   return said;
 }
 // cuCtxSetLimit
-inline Arguments said_by(CUresult, CUlimit which, size_t value) {
+inline Arguments arguments_of(CUresult, CUlimit which, size_t value) {
   return {static_cast<uint32_t>(which), value, 0, nullptr};
 }
 // cuCtxSetFlags, cuDevicePrimaryCtxSetFlags
-inline Arguments said_by(CUresult, unsigned flags) { return {flags, 0, 0, nullptr}; }
-inline Arguments said_by(CUresult, CUdevice device, unsigned flags) { return {flags, 0, target_of(device), nullptr}; }
+inline Arguments arguments_of(CUresult, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUdevice device, unsigned flags) {
+  return {flags, 0, target_of(device), nullptr};
+}
 // cuStreamWaitEvent
-inline Arguments said_by(CUresult, CUstream, CUevent, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUstream, CUevent, unsigned flags) { return {flags, 0, 0, nullptr}; }
 // cuStreamSetAttribute: the attribute.
-inline Arguments said_by(CUresult, CUstream, CUstreamAttrID which, const CUstreamAttrValue*) {
+inline Arguments arguments_of(CUresult, CUstream, CUstreamAttrID which, const CUstreamAttrValue*) {
   return {static_cast<uint32_t>(which), 0, 0, nullptr};
 }
 // cuLinkAddData, cuLinkAddFile: the type of the code, its bytes, its name.
 template <class... Options>
-inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, void*, size_t bytes, const char* name,
-                         Options...) {
+inline Arguments arguments_of(CUresult, CUlinkState, CUjitInputType type, void*, size_t bytes, const char* name,
+                              Options...) {
   return {static_cast<uint32_t>(type), bytes, 0, name};
 }
 template <class... Options>
-inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, const char* file, Options...) {
+inline Arguments arguments_of(CUresult, CUlinkState, CUjitInputType type, const char* file, Options...) {
   return {static_cast<uint32_t>(type), 0, 0, file};
 }
 // cuGraphDebugDotPrint
-inline Arguments said_by(CUresult, CUgraph, const char* file, unsigned flags) { return {flags, 0, 0, file}; }
+inline Arguments arguments_of(CUresult, CUgraph, const char* file, unsigned flags) { return {flags, 0, 0, file}; }
 // cuMemPoolCreate: the location of its memory, its maximum bytes (since CUDA 12.2), how it can be shared.
 template <class Props>
 requires std::is_same_v<Props, CUmemPoolProps>
-inline Arguments said_by(CUresult result, CUmemoryPool*, const Props* how) {
+inline Arguments arguments_of(CUresult result, CUmemoryPool*, const Props* how) {
   if (result != CUDA_SUCCESS || how == nullptr) return {};
   Arguments said{static_cast<uint32_t>(how->handleTypes), 0, target_of(how->location), nullptr};
   if constexpr (requires { how->maxSize; }) said.bytes = how->maxSize;
   return said;
 }
 // cuMemPoolImportFromShareableHandle
-inline Arguments said_by(CUresult, CUmemoryPool*, void*, CUmemAllocationHandleType how, unsigned long long) {
+inline Arguments arguments_of(CUresult, CUmemoryPool*, void*, CUmemAllocationHandleType how, unsigned long long) {
   return {static_cast<uint32_t>(how), 0, 0, nullptr};
 }
 // cuEventCreate
-inline Arguments said_by(CUresult, CUevent*, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUevent*, unsigned flags) { return {flags, 0, 0, nullptr}; }
 // cuStreamCreate, cuStreamCreateWithPriority (the stream's definition has its priority)
-inline Arguments said_by(CUresult, CUstream*, unsigned flags) { return {flags, 0, 0, nullptr}; }
-inline Arguments said_by(CUresult, CUstream*, unsigned flags, int) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUstream*, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUstream*, unsigned flags, int) { return {flags, 0, 0, nullptr}; }
 // cuModuleLoad, cuLibraryLoadFromFile
-inline Arguments said_by(CUresult, CUmodule*, const char* file) { return {0, 0, 0, file}; }
-template <class... Options> inline Arguments said_by(CUresult, CUlibrary*, const char* file, Options...) {
+inline Arguments arguments_of(CUresult, CUmodule*, const char* file) { return {0, 0, 0, file}; }
+template <class... Options> inline Arguments arguments_of(CUresult, CUlibrary*, const char* file, Options...) {
   return {0, 0, 0, file};
 }
 // cuMemHostAlloc, cuMemAllocManaged, cuMemHostRegister: the record of the allocation has the bytes.
-inline Arguments said_by(CUresult, void**, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
-inline Arguments said_by(CUresult, CUdeviceptr*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
-inline Arguments said_by(CUresult, void*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, void**, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, CUdeviceptr*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments arguments_of(CUresult, void*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
 
 namespace topic {
 

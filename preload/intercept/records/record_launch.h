@@ -161,7 +161,7 @@ struct Launch {
   template <class C, class... Args> static uint32_t repeats(C, Args... args) {
     const LaunchShape shape = C::Form::shape(args...);
     const uint32_t times =
-        repeats_of(captured(shape.stream, C::kNullStream) ? nullptr : driver_name_of(shape.function));
+        repeat_count_of(captured(shape.stream, C::kNullStream) ? nullptr : driver_name_of(shape.function));
     clear_fills_of_others(shape.stream, static_cast<uint32_t>(C::kNullStream));
     return times;
   }

@@ -218,7 +218,7 @@ struct Alloc {
     } else if constexpr (Form::kOwner == form::Owner::Context) {
       context = context_id(nullptr);
     }
-    if constexpr (Form::kHasFlags) record_arguments(scope, said_by(result, address, size, rest...));
+    if constexpr (Form::kHasFlags) record_arguments(scope, arguments_of(result, address, size, rest...));
     record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context, pool);
   }
 };
@@ -241,7 +241,7 @@ struct Register {
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class Address, class Size, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Address address, Size size, Rest... rest) {
-    if constexpr (C::Form::kHasFlags) record_arguments(scope, said_by(result, address, size, rest...));
+    if constexpr (C::Form::kHasFlags) record_arguments(scope, arguments_of(result, address, size, rest...));
     record_alloc(scope, C::kApi, as_object(address), size, nullptr, result);
   }
 };

@@ -16,7 +16,7 @@ struct PoolCreate {
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUmemoryPool* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
     if (ok) pool_made(*made, argument<const CUmemPoolProps*>(args...));
-    record_arguments(scope, said_by(result, made, args...));
+    record_arguments(scope, arguments_of(result, made, args...));
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
   }
 };

@@ -31,7 +31,7 @@ struct StreamCreate {
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
-    record_arguments(scope, said_by(result, made, args...));
+    record_arguments(scope, arguments_of(result, made, args...));
     const StreamState* stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
     record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
   }

@@ -65,7 +65,7 @@ struct Reading {
       if (ring) of.marks = of.launches = number_of(mark.payload);
     }
     if (mark.payload != payload_of(of.thread, of.marks) || of.launches != of.marks)
-      wrong.push_back(fmt::format("mark {:x} behind {} marks and {} launches", mark.payload, of.marks, of.launches));
+      wrong.push_back(fmt::format("mark {:x} after {} marks and {} launches", mark.payload, of.marks, of.launches));
     ++of.marks;
   }
   void operator()(const format::KernelLaunch& launch, RecordPlace place) {
@@ -73,7 +73,7 @@ struct Reading {
     used_configs.insert(format::as_u64(launch.config));
     if (ring && of.thread == ~0ull) return;  // of the overwritten mark
     if (launch.result != 0 || of.marks != of.launches + 1)
-      wrong.push_back(fmt::format("launch {} behind {} marks", of.launches, of.marks));
+      wrong.push_back(fmt::format("launch {} after {} marks", of.launches, of.marks));
     ++of.launches;
   }
   void operator()(const format::ConfigDef& config, RecordPlace) { configs.insert(format::as_u64(config.id)); }

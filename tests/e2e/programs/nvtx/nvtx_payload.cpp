@@ -1,5 +1,5 @@
-// Extended payloads: NCCL's payloads of its calls, structs within structs, texts that pointers refer to, arrays, unions; at
-// the end of a range as well as at its start. The kernel inside knows its communicator and rank.
+// Extended payloads: NCCL's payloads of its calls, structs within structs, texts that pointers refer to, arrays,
+// unions; at the end of a range as well as at its start. The kernel inside knows its communicator and rank.
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, counter nvtx_schema_refused 0, counter nvtx_payload_cut 0, 1 nvtx_push(ncclAllReduce), 1 nvtx_push(from payload)
 // Expect: report nvtx-trace: ,ncclCommInitRank,.*"NCCL communicator ID=4660, No. of ranks=2, Rank=1, CUDA device=0"
