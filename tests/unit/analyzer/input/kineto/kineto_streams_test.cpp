@@ -70,7 +70,7 @@ TEST_F(KinetoStreamRows, OfSeveralProcessesAreApart) {
   EXPECT_EQ(trace.operations[3].stream(), trace.operations[1].stream());  // the process that uses it most
   Process process;
   summary.write({}, {}, {}, "t", process);
-  EXPECT_EQ(process.fact("skipped").substr(0, 12), "1 GPU events");
+  EXPECT_EQ(process.fact("changed").substr(0, 12), "1 GPU events");
 }
 
 TEST_F(KinetoStreamRows, OfSynchronisationsMayBeNone) {
