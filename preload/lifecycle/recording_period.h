@@ -44,8 +44,8 @@ inline bool in_window() {
 void profiler_started();
 void profiler_stopped();
 
-// Why the helper thread must end the recording; null if it must not. request_end() is for signal handlers, which cannot end
-// it, and for a recording that is still being started.
+// Why the helper thread must end the recording; null if it must not. request_end() is for signal handlers, which cannot
+// end it, and for a recording that is still being started.
 const char* end_requested();
 void request_end(const char* why);
 // The same, and the next recording starts with the next call if PROF_PARTS allows one. For a flight recorder.
