@@ -6,7 +6,10 @@
 #include "preload/base/life_page.h"
 #include "preload/base/options.h"
 #include "preload/base/signals.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/lifecycle/last_thread.h"
 #include "preload/lifecycle/recording_period.h"
+#include "preload/lifecycle/start.h"
 #include "preload/lifecycle/subsystems.h"
 #include "preload/record/append.h"
 #include "preload/record/thread_local.h"
@@ -27,7 +30,14 @@ namespace {
 
 constexpr uint64_t kAnchorEvery = 1'000'000'000;
 
+constexpr uint64_t kLookAroundEvery = 200'000'000;  // for the last other thread: the exit is at most 0.3 s late
+
+// The request of finish_on_helper_thread(): a futex word.
+enum : uint32_t { kNoRequest, kRequested, kFinished };
+
 std::atomic<uint32_t> g_stop{0};
+std::atomic<uint32_t> g_finish{kNoRequest};
+std::atomic<pid_t> g_helper_pid{0};
 std::atomic<uint32_t> g_idle{1};  // futex word: 1 while the helper touches nothing of the log
 
 void emit_anchor() {
@@ -44,6 +54,7 @@ void* helper_main(void* epoch_argument) {
   uint64_t next_anchor = monotonic_ns();
   uint64_t next_flush = next_anchor + options().flush;
   const uint64_t end = options().duration != 0 ? next_anchor + options().duration : ~0ull;
+  uint64_t next_look = next_anchor + kLookAroundEvery;
   uint32_t seen = helper_wakes();
   for (;;) {
     g_idle.store(0, std::memory_order_seq_cst);
@@ -61,6 +72,19 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
+    if (g_finish.load(std::memory_order_acquire) == kRequested) {
+      finish_recording();
+      g_finish.store(kFinished, std::memory_order_release);
+      futex(g_finish, FUTEX_WAKE, INT32_MAX, nullptr);
+      return nullptr;
+    }
+    if (monotonic_ns() >= next_look) {
+      if (is_last_thread()) {
+        leave_as_last_thread();
+        return nullptr;
+      }
+      next_look = monotonic_ns() + kLookAroundEvery;
+    }
     for_each_subsystem_backwards(&Subsystem::watch, epoch);
     const char* const asked = end_requested();
     if (asked != nullptr || monotonic_ns() >= end) {
@@ -72,7 +96,7 @@ void* helper_main(void* epoch_argument) {
       for_each_subsystem(&Subsystem::flush);
       next_flush = monotonic_ns() + options().flush;
     }
-    uint64_t until = std::min(next_anchor, end);
+    uint64_t until = std::min({next_anchor, end, next_look});
     if (options().flush != 0) until = std::min(until, next_flush);
     for (const Subsystem& subsystem : subsystems()) {
       if (subsystem.tick != nullptr) until = std::min(until, subsystem.tick(monotonic_ns()));
@@ -88,6 +112,7 @@ void* helper_main(void* epoch_argument) {
 bool start_helper() {
   g_stop.store(0, std::memory_order_relaxed);
   g_idle.store(1, std::memory_order_relaxed);
+  g_finish.store(kNoRequest, std::memory_order_relaxed);
   if (prof_libc_pthread_create == nullptr) return false;
   const SignalsBlocked blocked;  // signal handlers of the program never run on our thread
   pthread_t thread{};
@@ -98,7 +123,29 @@ bool start_helper() {
   void* const epoch = reinterpret_cast<void*>(life().epoch.load(std::memory_order_relaxed));
   const bool ok = prof_libc_pthread_create(&thread, &attributes, helper_main, epoch) == 0;
   pthread_attr_destroy(&attributes);
+  if (ok) g_helper_pid.store(getpid(), std::memory_order_release);
   return ok;
+}
+
+void finish_on_helper_thread() {
+  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
+  if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return;
+  const KeepErrno keep;
+  uint32_t none = kNoRequest;
+  g_finish.compare_exchange_strong(none, kRequested, std::memory_order_acq_rel);
+  wake_helper();
+  constexpr uint64_t kPatience = 500'000'000, kStep = 50'000'000;
+  const uint64_t begin = monotonic_ns();
+  uint64_t missing = outstanding().unreported, last_progress = begin;
+  for (uint64_t now = begin; g_finish.load(std::memory_order_acquire) == kRequested; now = monotonic_ns()) {
+    if (const uint64_t left = outstanding().unreported; left != missing) {
+      missing = left;
+      last_progress = now;
+    }
+    if (now - begin >= options().exit_wait || now - last_progress >= kPatience) return;
+    const timespec pause = timespec_of(kStep);
+    futex(g_finish, FUTEX_WAIT, kRequested, &pause);
+  }
 }
 
 void stop_helper(uint64_t ns) {

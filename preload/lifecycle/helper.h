@@ -1,6 +1,9 @@
 // What does the helper thread do? It starts with the first recorded event and does all periodic work: it prepares
 // slabs, writes a clock anchor per second and flushes GPU records. It may hang inside CUPTI. Threads of the program
 // then continue without it.
+//
+// glibc ends a process with exit(0) when its last thread ends. If the main thread left by pthread_exit() and only the
+// helper thread is alive, the helper thread returns, so that this happens as it would without the recorder.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +15,11 @@ bool start_helper();
 // When a recording finishes: requests that the helper thread stops, and waits at most `ns` until it no longer touches
 // the log.
 void stop_helper(uint64_t ns);
+
+// The process ends now, without exit handlers (_exit). The helper thread finishes the recording, and the caller waits
+// for it: at most PROF_EXIT_WAIT, and at most 0.5 s while nothing is collected. The caller takes no lock, allocates
+// nothing and calls no driver function, so it may be inside a signal handler. Nothing happens in a process that shares
+// the memory of the recorded one (vfork, clone). Keeps errno.
+void finish_on_helper_thread();
 
 }  // namespace prof::preload

@@ -10,10 +10,8 @@ namespace prof::preload {
 bool open_blocks() {
   const option::Ring size = options().ring;
   if (!open_ring(size)) return false;
-  if (size.bytes == 0) return open_chunks(options().slab);
-  constexpr uint64_t kSmallest = 64u << 10;
-  uint64_t slab = size.bytes / 16 < kSmallest ? kSmallest : size.bytes / 16;
-  if (slab > options().slab) slab = options().slab;
+  if (size.bytes == 0) return open_chunks(kSmallestSlab, options().slab);
+  const uint64_t slab = size.bytes / 16 < options().slab ? size.bytes / 16 : options().slab;
   return open_chunks(slab, slab);
 }
 

@@ -65,7 +65,7 @@ Slab* make_slab() {
         "the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
     return nullptr;
   }
-  if (bytes * 2 <= g_largest) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
+  if (index != 0 && bytes * 2 <= g_largest) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
   Slab& slab = g_slabs[index];
   slab.blocks = static_cast<uint32_t>(bytes / format::kBlockBytes);
   slab.base = base;
@@ -98,6 +98,10 @@ void give_whole(Slab& slab) {
   give_chunk({slab.base, slab.blocks});
 }
 
+// The helper prepares the next slab when so many blocks of this one are used. The first slab is used up first: a short
+// program must not reserve more than it needs.
+uint32_t blocks_before_next(const Slab& slab) { return &slab == g_slabs ? slab.blocks : slab.blocks / 2 + 1; }
+
 Chunk take_spare(uint32_t wanted) {
   for (std::atomic<uint64_t>& slot : g_spares) {
     uint64_t word = slot.load(std::memory_order_relaxed);
@@ -115,11 +119,12 @@ Chunk take_spare(uint32_t wanted) {
 
 }  // namespace
 
-bool open_chunks(uint64_t slab_bytes, uint64_t largest) {
-  if (slab_bytes < (64u << 10)) slab_bytes = 64u << 10;
-  if (slab_bytes > kLargestSlab) slab_bytes = kLargestSlab;
-  g_largest = largest;
-  g_next_bytes.store(slab_bytes / format::kBlockBytes * format::kBlockBytes, std::memory_order_relaxed);
+bool open_chunks(uint64_t first_bytes, uint64_t largest) {
+  const auto within_limits = [](uint64_t bytes) {
+    return bytes < kSmallestSlab ? kSmallestSlab : bytes > kLargestSlab ? kLargestSlab : bytes;
+  };
+  g_largest = within_limits(largest);
+  g_next_bytes.store(within_limits(first_bytes) / format::kBlockBytes * format::kBlockBytes, std::memory_order_relaxed);
   g_closed.store(false, std::memory_order_relaxed);
   g_full.store(false, std::memory_order_relaxed);
   Slab* const first = make_slab();
@@ -140,7 +145,8 @@ Chunk take_chunk(uint32_t wanted) {
     const uint32_t at = slab->next.fetch_add(wanted, std::memory_order_acq_rel);
     if (at < slab->blocks) {
       const uint32_t blocks = at + wanted <= slab->blocks ? wanted : slab->blocks - at;
-      if (at / kWakeEveryBlocks != (at + wanted) / kWakeEveryBlocks) wake_helper();
+      const uint32_t due = blocks_before_next(*slab);
+      if (at / kWakeEveryBlocks != (at + wanted) / kWakeEveryBlocks || (at < due && at + wanted >= due)) wake_helper();
       return {slab->base + at, blocks};
     }
     if (at >= kClosed) return {};
@@ -186,8 +192,7 @@ bool tend_chunks() {
   bool worked = false;
   if (g_ready.load(std::memory_order_acquire) == nullptr && !g_full.load(std::memory_order_relaxed)) {
     Slab* const current = g_current.load(std::memory_order_acquire);
-    // Only when half of the current slab is used: a short program must not reserve twice its need.
-    if (current != nullptr && current->next.load(std::memory_order_relaxed) > current->blocks / 2) {
+    if (current != nullptr && current->next.load(std::memory_order_relaxed) >= blocks_before_next(*current)) {
       if (Slab* const made = make_slab(); made != nullptr) {
         Slab* empty = nullptr;
         if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_acq_rel)) give_whole(*made);

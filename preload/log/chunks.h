@@ -1,6 +1,9 @@
-// Which blocks does a thread write next? It takes chunks of 1–4 blocks, cut from slabs of 4–64 MiB. A thread takes
-// one chunk in 400–1,600 records, with one fetch_add. The helper thread prepares the next slab and touches pages
+// Which blocks does a thread write next? It takes chunks of 1–4 blocks, cut from slabs of 64 KiB to 64 MiB. A thread
+// takes one chunk in 400–1,600 records, with one fetch_add. The helper thread prepares the next slab and touches pages
 // shortly before they are needed. If no slab is ready, the thread extends the log itself; this is counted and timed.
+//
+// The first two slabs have 64 KiB, and the second is prepared when the first is used up. So a process that ends in any
+// way, and wrote little, leaves at most 64 KiB of unused file.
 //
 //   slab:  |chunk|chunk|chunk|······· not handed out ·······|        next slab: prepared by the helper
 //                             ^ next (fetch_add)
@@ -17,10 +20,10 @@ struct Chunk {
   uint32_t blocks = 0;
 };
 
-// The first slab of a recording has `slab_bytes`. Each slab is twice as large as the one before, up to `largest` bytes.
-// Returns false if there is no room.
-constexpr uint64_t kLargestSlab = 64ull << 20;
-bool open_chunks(uint64_t slab_bytes, uint64_t largest = kLargestSlab);
+// The first two slabs of a recording have `first` bytes. Each later slab is twice as large as the one before, up to
+// `largest` bytes. Both are within [kSmallestSlab, kLargestSlab]. Returns false if there is no room.
+constexpr uint64_t kSmallestSlab = 64u << 10, kLargestSlab = 64u << 20;
+bool open_chunks(uint64_t first, uint64_t largest);
 // Takes `wanted` blocks or fewer; {} if the log has no room (counted).
 Chunk take_chunk(uint32_t wanted);
 // Returns the unused rest of a chunk, for example when a thread ends. The next take_chunk() gets it.
