@@ -81,7 +81,7 @@ void print_text(const LogFile& log, const LogHealth& health) {
   fmt::print("{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
              log.compressed() ? fmt::format(" (gzip; {} inside)", log.log_bytes()) : "");
   fmt::print("  verdict    {}\n", verdict(health));
-  fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.meta_value("command_line")), header.pid,
+  fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.shown_command_line()), header.pid,
              definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));
   fmt::print("  recorder   libprof {}, clock {}, {}\n", printable(definitions.meta_value("libprof")),
              header.clock == format::ClockSource::Tsc     ? "TSC"
@@ -159,7 +159,7 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   put_field(json, "file_bytes", log.file_bytes());
   put_field(json, "log_bytes", log.log_bytes());
   put_field(json, "pid", uint64_t{log.header().pid});
-  put_field(json, "command_line", health.definitions.meta_value("command_line"));
+  put_field(json, "command_line", health.definitions.shown_command_line());
   put_field(json, "host", health.definitions.meta_value("host"));
   put_field(json, "begin_realtime_ns", realtime(health, health.begin_ns));
   put_field(json, "covered_ns", health.end_ns - health.begin_ns);

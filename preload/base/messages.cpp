@@ -2,7 +2,9 @@
 
 #include "preload/base/decimal.h"
 #include "preload/base/options.h"
+#include "preload/base/signals.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,8 +26,10 @@ void write_line(std::initializer_list<std::string_view> parts) {
     size += n;
   }
   line[size++] = '\n';
-  const ssize_t written = write(STDERR_FILENO, line, size);
-  static_cast<void>(written);
+  {
+    const WriteSignalsBlocked guard;
+    syscall(SYS_write, STDERR_FILENO, line, size);
+  }
   errno = saved;
 }
 

@@ -1,6 +1,5 @@
-// Blocks signals on this thread for a scope, so that no handler of the program runs in it. One use is around the start
-// of our own threads, which inherit the mask. Another use is around a few instructions that must not be interrupted.
-// System calls do it, because libc's functions leave out the signals that libc uses for cancellation.
+// Blocks signals on this thread for a scope. System calls do it, because libc's functions leave out the signals that libc
+// uses for cancellation.
 #pragma once
 
 #include "preload/base/options.h"
@@ -10,9 +9,12 @@
 
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
 namespace prof::preload {
 
+// No handler of the program runs in the scope. One use is around the start of our own threads, which inherit the mask.
+// Another use is around a few instructions that must not be interrupted.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -26,6 +28,28 @@ class SignalsBlocked {
 
  private:
   uint64_t old_ = 0;
+};
+
+// The recorder's own writes raise no signal in the program: SIGXFSZ (beyond `ulimit -f`) and SIGPIPE (a closed pipe) would
+// kill it. One that the scope raised is dropped.
+class WriteSignalsBlocked {
+ public:
+  WriteSignalsBlocked() {
+    syscall(SYS_rt_sigpending, &pending_, sizeof pending_);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kRaised, &old_, sizeof old_);
+  }
+  ~WriteSignalsBlocked() {
+    const uint64_t ours = kRaised & ~old_ & ~pending_;
+    const timespec none{0, 0};
+    while (ours != 0 && syscall(SYS_rt_sigtimedwait, &ours, nullptr, &none, sizeof ours) > 0) {}
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old_, nullptr, sizeof old_);
+  }
+  WriteSignalsBlocked(const WriteSignalsBlocked&) = delete;
+  WriteSignalsBlocked& operator=(const WriteSignalsBlocked&) = delete;
+
+ private:
+  static constexpr uint64_t kRaised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
+  uint64_t old_ = 0, pending_ = 0;
 };
 
 }  // namespace prof::preload

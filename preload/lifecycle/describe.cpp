@@ -6,6 +6,7 @@
 #include "preload/base/environment.h"
 #include "preload/base/options.h"
 #include "preload/base/processor.h"
+#include "preload/format/secrets.h"
 #include "preload/log/log_name.h"
 #include "preload/log/log_storage.h"
 #include "preload/record/append.h"
@@ -16,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace prof::preload {
@@ -52,7 +54,7 @@ void describe_header() {
 
 namespace {
 
-// Returns the contents of a small /proc file, with NUL bytes replaced by spaces. Empty if it cannot be read.
+// Returns the contents of a small /proc file without the NUL bytes and line ends at its end. Empty if it cannot be read.
 std::string_view read_small(const char* path, char* buffer, size_t capacity) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -61,10 +63,31 @@ std::string_view read_small(const char* path, char* buffer, size_t capacity) {
   if (size <= 0) return {};
   size_t length = static_cast<size_t>(size);
   while (length != 0 && (buffer[length - 1] == '\0' || buffer[length - 1] == '\n')) --length;
-  for (size_t i = 0; i < length; ++i) {
-    if (buffer[i] == '\0') buffer[i] = ' ';
-  }
   return {buffer, length};
+}
+
+constexpr size_t kTextBytes = 4096;
+
+// The text, with its secrets masked unless PROF_SECRETS=keep. `buffer` has room for kTextBytes bytes.
+std::string_view without_secrets(std::string_view text, char separator, char* buffer) {
+  if (options().secrets == option::Secrets::Keep) return text;
+  return {buffer, format::mask_secrets({text.data(), std::min(text.size(), kTextBytes)}, separator, buffer)};
+}
+
+// The arguments of the process with a space between them.
+std::string_view command_line() {
+  static char raw[kTextBytes], masked[kTextBytes];
+  const std::string_view text = without_secrets(read_small("/proc/self/cmdline", raw, sizeof raw), '\0', masked);
+  char* const at = const_cast<char*>(text.data());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (at[i] == '\0') at[i] = ' ';
+  }
+  return text;
+}
+
+void define_environment(const char* entry) {
+  static char masked[kTextBytes];
+  define_meta("environment", without_secrets(entry, '\0', masked));
 }
 
 bool worth_keeping(std::string_view entry) {
@@ -85,21 +108,20 @@ void describe_environment() {
     SetOption set{};
     if (row < kOptionCount && (!set_option(row, set) || std::strcmp(set.entry, *at) != 0)) continue;
     if (row < kOptionCount) told |= uint64_t{1} << row;
-    define_meta("environment", *at);
+    define_environment(*at);
   }
   for (uint32_t row = 0; row < kOptionCount; ++row) {
     SetOption set{};
-    if ((told >> row & 1) == 0 && set_option(row, set) && *set.entry != '\0') define_meta("environment", set.entry);
+    if ((told >> row & 1) == 0 && set_option(row, set) && *set.entry != '\0') define_environment(set.entry);
   }
 }
 
 }  // namespace
 
 void describe_process() {
-  static char buffer[4096];
+  static char buffer[kTextBytes];
   define_meta("libprof", PROF_VERSION);
-  if (may_tell(option::About::Command))
-    define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
+  if (may_tell(option::About::Command)) define_meta("command_line", command_line());
   const ssize_t size = may_tell(option::About::Paths) ? readlink("/proc/self/exe", buffer, sizeof buffer) : 0;
   if (size > 0) define_meta("executable", {buffer, static_cast<size_t>(size)});
   utsname names{};
@@ -115,6 +137,7 @@ void describe_process() {
     define_meta("working_directory", buffer);
   if (!launcher_rank().empty()) define_meta("rank", launcher_rank());
   if (!launcher_size().empty()) define_meta("world_size", launcher_size());
+  if (options().secrets == option::Secrets::Keep) define_meta("secrets", "kept");
   if (may_tell(option::About::Environment)) describe_environment();
   format::GpuClock clock;
   clock.base_tick = g_clock.base_tick;

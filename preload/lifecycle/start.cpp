@@ -12,6 +12,7 @@
 #include "preload/lifecycle/recording_period.h"
 #include "preload/lifecycle/subsystems.h"
 #include "preload/log/count.h"
+#include "preload/log/log_storage.h"
 #include "preload/record/append.h"
 #include "preload/record/recording_window.h"
 #include "preload/record/thread.h"
@@ -100,6 +101,16 @@ bool prepare_process() {
   return true;
 }
 
+// A subsystem has no memory for its tables. The log would stay empty, so it is deleted. (The log file itself is not open
+// if it cannot be created; it has reported the reason.)
+bool refuse_start(std::string_view what) {
+  static std::atomic<bool> said{false};
+  if (!g_log.is_open()) return false;
+  say(said, "no memory for ", what, " (RLIMIT_DATA, RLIMIT_AS or a cgroup); nothing is recorded");
+  g_log.discard();
+  return false;
+}
+
 bool start_recording() {
   const DirectCalls own;
   set_exit_handlers({at_exit, at_quick_exit});
@@ -116,7 +127,7 @@ bool start_recording() {
   if (ended == 0 && !prepare_process()) return false;
   const StartFacts facts{ended, g_recordings + 1};
   for (const Subsystem& subsystem : subsystems()) {
-    if (subsystem.start != nullptr && !subsystem.start(facts)) return false;
+    if (subsystem.start != nullptr && !subsystem.start(facts)) return refuse_start(subsystem.name);
   }
   g_pid = getpid();
   ++g_recordings;
@@ -125,7 +136,7 @@ bool start_recording() {
   life().epoch.store(epoch, std::memory_order_release);
   if (!open_thread()) {
     life().epoch.store(0, std::memory_order_release);
-    return false;
+    return refuse_start("the first thread");
   }
   for_each_subsystem(&Subsystem::describe);
   start_helper();

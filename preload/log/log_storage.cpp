@@ -2,6 +2,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/messages.h"
+#include "preload/base/signals.h"
 #include "preload/log/count.h"
 #include "preload/log/log_name.h"
 #include "preload/log/retired.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
+#include <climits>
 #include <cstring>
 
 namespace prof::preload {
@@ -40,29 +41,6 @@ bool stat_descriptor(int fd, struct stat& out) {
 #endif
 }
 
-// SIGXFSZ would kill a program that exceeds `ulimit -f`. The recorder's own writes must not cause that.
-class XfszBlocked {
- public:
-  XfszBlocked() {
-    uint64_t set = 1ull << (SIGXFSZ - 1);
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, &old_, sizeof set);
-  }
-  ~XfszBlocked() {
-    if ((old_ & (1ull << (SIGXFSZ - 1))) == 0) drop_pending();
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old_, nullptr, sizeof old_);
-  }
-  XfszBlocked(const XfszBlocked&) = delete;
-  XfszBlocked& operator=(const XfszBlocked&) = delete;
-
- private:
-  static void drop_pending() {
-    uint64_t set = 1ull << (SIGXFSZ - 1);
-    const timespec none{0, 0};
-    syscall(SYS_rt_sigtimedwait, &set, nullptr, &none, sizeof set);
-  }
-  uint64_t old_ = 0;
-};
-
 // On these file systems shared mappings are reliable: readable after a kill, without stale pages.
 bool mapping_trusted(int fd) {
   struct statfs fs {};
@@ -79,6 +57,22 @@ int move_up(int fd) {
   return high;
 }
 
+// Creates the folders of a file's path that do not exist (mode 0700, whatever the umask). Returns whether it created any.
+bool make_folders_of(const char* path) {
+  char folder[PATH_MAX];
+  bool created = false;
+  for (const char* slash = std::strchr(path + 1, '/'); slash != nullptr; slash = std::strchr(slash + 1, '/')) {
+    const size_t size = static_cast<size_t>(slash - path);
+    if (size >= sizeof folder) return created;
+    std::memcpy(folder, path, size);
+    folder[size] = '\0';
+    if (mkdir(folder, 0700) != 0) continue;
+    chmod(folder, 0700);
+    created = true;
+  }
+  return created;
+}
+
 }  // namespace
 
 bool LogFile::open_new(std::string_view folder, std::string_view output, unsigned part) {
@@ -88,11 +82,18 @@ bool LogFile::open_new(std::string_view folder, std::string_view output, unsigne
       say(said, "PROF_OUTPUT gives a file name that is too long; nothing is recorded");
       return false;
     }
-    const int fd = open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const auto create = [&] { return open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600); };
+    int fd = create();
+    if (fd < 0 && errno == ENOENT && make_folders_of(path_)) fd = create();
     if (fd >= 0) {
       fd_ = move_up(fd);
       struct stat s {};
-      if (!stat_descriptor(fd_, s)) return false;
+      if (!stat_descriptor(fd_, s)) {
+        discard();
+        say(said, "fstat() of the log is refused (seccomp?), so it cannot be protected; nothing is recorded");
+        return false;
+      }
+      if ((s.st_mode & 0777) != 0600) fchmod(fd_, 0600);  // the umask took rights away
       device_ = s.st_dev;
       inode_ = s.st_ino;
       return true;
@@ -121,15 +122,21 @@ bool LogFile::create(std::string_view folder, std::string_view output, const Log
   void* const pages = extend(bytes, offset);
   if (pages == nullptr || bytes < format::kBlocksOffset) {
     say(said, "no room for a log in ", path_, "; nothing is recorded");
-    unlink(path_);
-    close(fd_);
-    fd_ = -1;
+    discard();
     return false;
   }
   header_ = static_cast<format::FileHeader*>(pages);
   counters_.store(reinterpret_cast<format::CounterPage*>(static_cast<char*>(pages) + format::kCounterPageOffset),
                   std::memory_order_release);
   return true;
+}
+
+void LogFile::discard() {
+  unlink(path_);
+  close(fd_);
+  fd_ = -1;
+  header_ = nullptr;
+  counters_.store(nullptr, std::memory_order_release);
 }
 
 bool LogFile::ours() {
@@ -169,7 +176,7 @@ bool LogFile::room_for(uint64_t end, uint64_t bytes, uint64_t& allowed) {
 }
 
 bool LogFile::reserve(uint64_t offset, uint64_t bytes) {
-  const XfszBlocked guard;
+  const WriteSignalsBlocked guard;
   if (backing_ == format::Backing::Written) return true;
   int result = 0;
   do result = fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
@@ -228,7 +235,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
 
 void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
   if (backing_ != format::Backing::Written || !ours()) return;
-  const XfszBlocked guard;
+  const WriteSignalsBlocked guard;
   const char* at = static_cast<const char*>(from);
   while (bytes != 0) {
     // By system call: libc's pwrite is a cancellation point. The pages change meanwhile. The kernel copies a block from

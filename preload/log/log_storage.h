@@ -18,7 +18,8 @@ struct LogLimits {
 
 class LogFile {
  public:
-  // Creates the file and its first pages. `output` is a folder, or a name with %p %h %r %t; it is below `folder` if
+  // Creates the file and its first pages, and the folders of its path that do not exist (mode 0700). Folder and file have
+  // these modes whatever the umask is. `output` is a folder, or a name with %p %h %r %t; it is below `folder` if
   // that is not empty. Returns false after it reported the reason. backing() is then known: how blocks are stored.
   // `part` is the number of the recording in this process; the name of the second one ends in "-2".
   bool create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part = 1);
@@ -32,6 +33,9 @@ class LogFile {
   // pages.
   void write_back(const void* from, uint64_t bytes, uint64_t offset);
   void write_back_header();
+
+  // The recording cannot start: closes the file and deletes it.
+  void discard();
 
   // Cuts the file at offset `end` and marks it as finished.
   void finish(uint64_t end, uint64_t monotonic_ns);

@@ -201,7 +201,7 @@ class Undump {
   void begin_block(TextLine& line) {
     block_ = {};
     open_ = true;
-    records_given_ = sealed_ = false;
+    records_given_ = sealed_ = sealing_ = false;
     count_ = 0;
     format::BlockHeader& h = block_.header;
     h.magic = format::kBlockMagic;
@@ -216,6 +216,8 @@ class Undump {
       records_given_ |= name == "records";
       if (name == "sealed") {
         sealed_ = true;
+      } else if (name == "sealing") {
+        sealing_ = true;
       } else if (!(assign(name, "thread", line, h.thread) || assign(name, "sequence", line, h.sequence) ||
                    assign(name, "base_tick", line, h.base_tick) || assign(name, "in_call_api", line, h.in_call_api) ||
                    assign(name, "in_call_tick", line, h.in_call_tick) || assign(name, "records", line, h.records))) {
@@ -229,6 +231,7 @@ class Undump {
   }
   void end_block() {
     if (!std::exchange(open_, false)) return;
+    if (sealing_) block_.header.flags = format::kBlockSealed;
     if (sealed_) {
       block_.header.flags = format::kBlockSealed;
       if (!records_given_) block_.header.records = count_;
@@ -271,8 +274,8 @@ class Undump {
   format::CodecState state_;
   uint32_t count_ = 0;
   uint64_t end_ = 0;
-  bool open_ = false, sealed_ = false, records_given_ = false, prepared_ = false, reserved_given_ = false,
-       end_given_ = false;
+  bool open_ = false, sealed_ = false, sealing_ = false, records_given_ = false, prepared_ = false,
+       reserved_given_ = false, end_given_ = false;
 };
 
 }  // namespace

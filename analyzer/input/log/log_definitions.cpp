@@ -2,6 +2,7 @@
 #include "analyzer/input/log/log_definitions.h"
 
 #include "analyzer/input/log/log_decode.h"
+#include "preload/format/secrets.h"
 
 #include <fmt/core.h>
 
@@ -152,6 +153,21 @@ bool surely_without_anchors(const LogFile& log, const BlockRef& block) {
 std::string_view LogDefinitions::meta_value(std::string_view key) const {
   for (const format::MetaDef& def : meta) {
     if (def.key == key) return def.value;
+  }
+  return {};
+}
+
+std::string LogDefinitions::shown_value(const format::MetaDef& fact) const {
+  std::string text(fact.value);
+  const bool may_contain_secrets = fact.key == "command_line" || fact.key == "environment";
+  if (!may_contain_secrets || meta_value("secrets") == "kept") return text;
+  text.resize(format::mask_secrets(fact.value, fact.key == "environment" ? '\0' : ' ', text.data()));
+  return text;
+}
+
+std::string LogDefinitions::shown_command_line() const {
+  for (const format::MetaDef& fact : meta) {
+    if (fact.key == "command_line") return shown_value(fact);
   }
   return {};
 }

@@ -117,13 +117,20 @@ class Writer {
     }
   }
 
+  // How far the writer was with sealing the block: it sets the flag, then stores the checksums.
+  enum class Seal { Open, Sealing, Sealed, Other };
+  static Seal seal_of(const BlockRef& block, const BlockHeader& header) {
+    static constexpr uint32_t kNone[4] = {};
+    const bool flag = header.flags == format::kBlockSealed;
+    if (block.sealed) return flag ? Seal::Sealed : Seal::Other;
+    if (std::memcmp(header.crc, kNone, sizeof kNone) != 0) return Seal::Other;
+    return flag ? Seal::Sealing : header.flags == 0 ? Seal::Open : Seal::Other;
+  }
+
   // Whether the block can be recreated from its header's fields and its records.
   bool canonical(const BlockRef& block, const BlockHeader& header) const {
-    static constexpr uint32_t kNone[4] = {};
-    const bool plain = header.flags == (block.sealed ? format::kBlockSealed : 0) &&
-                       block.readable == header.committed &&
-                       (block.sealed || std::memcmp(header.crc, kNone, sizeof kNone) == 0);
-    return plain && block.offset + kBlockBytes <= log_.log_bytes();
+    return seal_of(block, header) != Seal::Other && block.readable == header.committed &&
+           block.offset + kBlockBytes <= log_.log_bytes();
   }
 
   void write_block(const BlockRef& block) {
@@ -137,7 +144,10 @@ class Writer {
     const size_t begin = text_.size();
     add("block {} thread={} sequence={} base_tick={} in_call_api={} in_call_tick={} records={}{}\n",
         block.kind == format::BlockKind::Events ? "events" : "definitions", header.thread, header.sequence,
-        header.base_tick, header.in_call_api, header.in_call_tick, header.records, block.sealed ? " sealed" : "");
+        header.base_tick, header.in_call_api, header.in_call_tick, header.records,
+        block.sealed                              ? " sealed"
+        : seal_of(block, header) == Seal::Sealing ? " sealing"
+                                                  : "");
     const bool whole = write_records(block) && canonical(block, header);
     if (!whole) {  // the records for the reader, the bytes for undump
       std::string commented;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -59,6 +60,26 @@ std::vector<uint8_t> random_log(uint64_t seed) {
 
 TEST(LogText, EveryKindWithRandomFieldsComesBackByteIdentical) {
   for (uint64_t seed = 1; seed <= 30; ++seed) expect_round_trip(random_log(seed));
+}
+
+// The writer sets the flag, then stores the checksums. A kill in between leaves the flag alone.
+TEST(LogText, ABlockThatWasBeingSealedAtAKillIsPrintedAsRecords) {
+  LogBuilder log;
+  for (uint64_t i = 1; i <= 10; ++i) log.add(1, format::DriverCalls{static_cast<uint32_t>(i), {}});
+  std::vector<uint8_t> bytes = log.bytes();
+  format::BlockHeader header;
+  std::memcpy(&header, bytes.data() + format::kBlocksOffset, sizeof header);
+  header.flags = format::kBlockSealed;
+  std::memset(header.crc, 0, sizeof header.crc);
+  std::memcpy(bytes.data() + format::kBlocksOffset, &header, sizeof header);
+  const std::string text = dump(bytes);
+  size_t records = 0;
+  for (size_t at = text.find("\ndriver_calls "); at != std::string::npos; at = text.find("\ndriver_calls ", at + 1))
+    ++records;
+  EXPECT_EQ(records, 10u) << text;
+  EXPECT_EQ(text.find("\nbytes "), std::string::npos) << text;
+  EXPECT_NE(text.find(" sealing\n"), std::string::npos) << text;
+  expect_round_trip(bytes);
 }
 
 TEST(LogText, DamagedAndCutLogsComeBackByteIdenticalToo) {

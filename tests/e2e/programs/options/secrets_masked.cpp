@@ -1,0 +1,28 @@
+// Secrets of the command line and of recorded variables are not written into the log, unless PROF_SECRETS=keep.
+// Env: PROF_GPU=off OMPI_COMM_WORLD_TOKEN=hidden3
+// Shell: {run} --password hidden1 --url=https://me:hidden2@host/ --tokenizer bert && PROF_SECRETS=keep {run} --password shown1
+// Expect: status 0
+// Expect: logs 2
+// Expect: log 1: text --password *** --url=https://me:***@host/ --tokenizer bert, text OMPI_COMM_WORLD_TOKEN=***
+// Expect: log 2: text --password shown1, text OMPI_COMM_WORLD_TOKEN=hidden3
+#include "tests/sim/sim_program.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace sim_program;
+
+int main() {
+  make_context();
+  SIM_CHECK(launch(kernel("work")));
+  SIM_CHECK(cuCtxSynchronize());
+  for (const auto& entry : std::filesystem::directory_iterator(".")) {
+    if (entry.path().extension() != ".plog") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    if (bytes.find("hidden1") != std::string::npos || bytes.find("hidden2") != std::string::npos) return 1;
+  }
+}
