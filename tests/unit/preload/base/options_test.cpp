@@ -37,7 +37,7 @@ bool is_valid(const std::string& entry) {
 TEST(Options, HaveTheDefaultsOfTheTable) {
   read({});
   EXPECT_STREQ(options().output, ".");
-  EXPECT_EQ(options().flush, 1'000'000'000u);
+  EXPECT_EQ(options().flush, 250'000'000u);
   EXPECT_EQ(options().max_size, 8ull << 30);
   EXPECT_FALSE(options().quiet);
   EXPECT_TRUE(options().gpu);
@@ -152,7 +152,7 @@ TEST(Options, FallBackToTheDefaultOnNonsense) {
   report_options();
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(options().max_size, 8ull << 30);
-  EXPECT_EQ(options().flush, 1'000'000'000u);
+  EXPECT_EQ(options().flush, 250'000'000u);
   EXPECT_TRUE(options().gpu);
   EXPECT_FALSE(options().ring.wanted());
   EXPECT_STREQ(options().output, ".");
@@ -169,7 +169,7 @@ TEST(Options, FallBackToTheDefaultOnNonsense) {
 TEST(Options, AreTheFirstEntryOfAName) {
   read({"PROF_SLAB=64K", "PROF_SLAB=1M", "PROF_SLABS=2M", "PROF_SLAB", "PROF_FLUSH="});
   EXPECT_EQ(options().slab, 64u << 10);
-  EXPECT_EQ(options().flush, 1'000'000'000u);
+  EXPECT_EQ(options().flush, 250'000'000u);
 }
 
 // In a process that has not read them yet.
