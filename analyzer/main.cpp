@@ -1,12 +1,15 @@
 // prof: the table of its verbs. Each verb is implemented in command/<verb>.cpp.
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
 
+#include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -60,8 +63,17 @@ int run_prof(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return prof::analyzer::run_prof(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::string files;
+    for (int i = 1; i < argc; ++i) {
+      struct stat info {};
+      if (stat(argv[i], &info) == 0 && S_ISREG(info.st_mode)) (files += ' ') += argv[i];
+    }
+    std::fprintf(stderr, "prof: there is not enough memory for the answer; files:%s\n",
+                 prof::analyzer::readable_lines(files).c_str());
+    return prof::analyzer::kUnusable;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "prof: %s\n", error.what());
+    std::fprintf(stderr, "prof: %s\n", prof::analyzer::readable_lines(error.what()).c_str());
     return prof::analyzer::kUnusable;
   }
 }

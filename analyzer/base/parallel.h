@@ -30,7 +30,11 @@ template <class Task> void parallel_for(size_t count, Task&& task, unsigned work
     }
   };
   std::vector<std::thread> threads;
-  for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  try {
+    for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  } catch (const std::exception&) {
+    // No memory for one more thread: those that exist do the work.
+  }
   work();
   for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);

@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -172,6 +173,7 @@ class InflateThread {
     changed_.wait(lock, [&] { return !ready_.empty() || ended_; });
     position_ = 0;
     current_.clear();
+    if (ready_.empty() && error_ != nullptr) std::rethrow_exception(error_);
     if (ready_.empty()) return false;
     current_ = std::move(ready_.front());
     ready_.pop_front();
@@ -180,6 +182,16 @@ class InflateThread {
     return true;
   }
   void run() {
+    try {
+      inflate_blocks();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+      ended_ = true;
+      changed_.notify_all();
+    }
+  }
+  void inflate_blocks() {
     for (bool more = true; more;) {
       std::vector<char> block;
       {
@@ -208,6 +220,7 @@ class InflateThread {
   std::deque<std::vector<char>> ready_;
   std::vector<std::vector<char>> free_;
   bool ended_ = false, stopped_ = false;
+  std::exception_ptr error_;  // of the thread
   std::vector<char> current_;
   size_t position_ = 0;
   std::thread thread_;  // last: it uses all others

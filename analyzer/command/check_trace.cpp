@@ -15,6 +15,9 @@ namespace prof::analyzer {
 
 namespace {
 
+// A fact of this name is what the file has and the model has not, and why.
+constexpr std::string_view kPartialFact = "partial";
+
 using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
 struct Holds {
@@ -25,7 +28,8 @@ struct Examined {
   std::vector<Holds> processes;  // by ProcessId
   std::vector<uint64_t> operations_of_device, streams_of_device;
   int64_t first_ns = 0, last_ns = 0;
-  size_t damaged_places = 0;
+  uint64_t damaged_places = 0, lost = 0, partial = 0;
+  bool whole() const { return damaged_places == 0 && partial == 0; }
 };
 
 Examined examine(const Trace& trace) {
@@ -51,7 +55,10 @@ Examined examine(const Trace& trace) {
     examined.processes[p].launches = process.coverage.launches;
     examined.processes[p].ranges += process.start_end_ranges.size();
     examined.last_ns = std::max(examined.last_ns, process.last_ns);
-    examined.damaged_places += process.damage.size();
+    examined.damaged_places += process.all_damage();
+    examined.lost += process.damage_lost;
+    examined.partial += static_cast<uint64_t>(std::count_if(
+        process.facts.begin(), process.facts.end(), [](const auto& fact) { return fact.first == kPartialFact; }));
   }
   return examined;
 }
@@ -68,8 +75,12 @@ std::string covers(const Trace& trace, const Examined& examined) {
 }
 
 std::string verdict(const Examined& examined) {
-  if (examined.damaged_places == 0) return "whole";
-  return fmt::format("damaged in {} place{}", examined.damaged_places, examined.damaged_places == 1 ? "" : "s");
+  if (examined.whole()) return "whole";
+  if (examined.damaged_places == 0) return "partial: not all of it can be read";
+  std::string text =
+      fmt::format("damaged in {} place{}", examined.damaged_places, examined.damaged_places == 1 ? "" : "s");
+  if (examined.lost != 0) text += fmt::format(", {} event{} lost", examined.lost, examined.lost == 1 ? "" : "s");
+  return text;
 }
 
 constexpr std::string_view kEvents = "events ";
@@ -82,7 +93,7 @@ void print_facts(const Process& process) {
     if (key.starts_with(kEvents)) fmt::print("    {:<20} {}\n", readable_utf8(key.substr(kEvents.size())), value);
   }
   for (const auto& [key, value] : process.facts) {
-    if (key != "events" && key != "skipped" && key != "changed" && !key.starts_with(kEvents))
+    if (key != "events" && key != "skipped" && key != "changed" && key != kPartialFact && !key.starts_with(kEvents))
       fmt::print("  says       {} = {}\n", readable_utf8(key), readable_utf8(value));
   }
   for (const auto& [key, value] : process.facts) {
@@ -112,9 +123,17 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
                examined.operations_of_device[d]);
   }
   fmt::print("  joined     {}\n", coverage_line(trace));
+  if (examined.partial != 0) fmt::print("  not read\n");
+  for (const Process& process : trace.processes) {
+    for (const auto& [key, value] : process.facts) {
+      if (key == kPartialFact) fmt::print("    {}\n", readable_utf8(value));
+    }
+  }
   if (examined.damaged_places != 0) fmt::print("  damage\n");
   for (const Process& process : trace.processes) {
     for (const std::string& each : process.damage) fmt::print("    {}\n", readable_utf8(each));
+    if (process.all_damage() > process.damage.size())
+      fmt::print("    {} more places\n", process.all_damage() - process.damage.size());
   }
 }
 
@@ -131,7 +150,7 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
   put_member(json, "type", importer.name);
   put_member(json, "description", importer.description);
   json.Key("whole");
-  json.Bool(examined.damaged_places == 0);
+  json.Bool(examined.whole());
   put_member(json, "verdict", verdict(examined));
   put_member(json, "begin_realtime_ns", trace.start_realtime_ns);
   put_member(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
@@ -163,6 +182,14 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
     json.StartArray();
     for (const std::string& each : process.damage) json.String(readable_utf8(each));
     json.EndArray();
+    json.Key("partial");
+    json.StartArray();
+    for (const auto& [key, value] : process.facts) {
+      if (key == kPartialFact) json.String(readable_utf8(value));
+    }
+    json.EndArray();
+    put_member(json, "damaged_places", process.all_damage());
+    put_member(json, "events_lost", process.damage_lost);
     json.EndObject();
   }
   json.EndArray();
@@ -185,7 +212,7 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
 int check_trace(const FileHead& head, const Importer& importer, Json* json) {
   Trace trace;
   try {
-    importer.import(head, trace, {});
+    reading_file(head.path, [&] { importer.import(head, trace, {}); });
   } catch (const InputError& error) {
     if (json == nullptr) {
       fmt::print("{}\n", readable_utf8(error.what()));
@@ -203,7 +230,7 @@ int check_trace(const FileHead& head, const Importer& importer, Json* json) {
   } else {
     put_json(*json, importer, trace, examined);
   }
-  return examined.damaged_places == 0 ? kComplete : kPartial;
+  return examined.whole() ? kComplete : kPartial;
 }
 
 }  // namespace prof::analyzer

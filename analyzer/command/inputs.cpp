@@ -1,15 +1,39 @@
 #include "analyzer/command/inputs.h"
 
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/importer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <map>
+#include <utility>
 
 namespace prof::analyzer {
+
+std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
+  std::vector<std::string> once;
+  std::map<std::pair<dev_t, ino_t>, std::string> known;
+  for (const std::string& path : paths) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      const auto [found, is_new] = known.try_emplace({info.st_dev, info.st_ino}, path);
+      if (!is_new) {
+        const std::string as = found->second == path ? "" : " (as " + found->second + ")";
+        std::fprintf(stderr, "prof: %s: the same file is given twice%s; it is read once\n",
+                     readable_lines(path).c_str(), readable_lines(as).c_str());
+        continue;
+      }
+    }
+    once.push_back(path);
+  }
+  return once;
+}
 
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
   ImportOptions options;
@@ -27,7 +51,7 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
       told = true;
     };
   }
-  std::unique_ptr<Trace> trace = read_trace(paths, options);
+  std::unique_ptr<Trace> trace = read_trace(each_file_once(paths), options);
   if (told) std::fprintf(stderr, "\r\033[K");
   return trace;
 }
@@ -35,13 +59,20 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
 int tell_damage(const Trace& trace) {
   int status = kComplete;
   for (const Process& process : trace.processes) {
+    for (const auto& [key, value] : process.facts) {
+      if (key != "partial") continue;
+      std::fprintf(stderr, "prof: %s\n", readable_lines(value).c_str());
+      status = kPartial;
+    }
     constexpr size_t kMost = 20;
     for (size_t i = 0; i < process.damage.size() && i < kMost; ++i) {
-      std::fprintf(stderr, "prof: %s\n", process.damage[i].c_str());
+      std::fprintf(stderr, "prof: %s\n", readable_lines(process.damage[i]).c_str());
     }
-    if (process.damage.size() > kMost) {
-      std::fprintf(stderr, "prof: %s: %zu more damaged places; prof check lists them\n", process.source.c_str(),
-                   process.damage.size() - kMost);
+    if (process.all_damage() > kMost && !process.damage.empty()) {
+      std::fprintf(stderr, "prof: %s: %llu more damaged places; prof check lists %s\n",
+                   readable_lines(process.source).c_str(),
+                   static_cast<unsigned long long>(process.all_damage() - std::min(kMost, process.damage.size())),
+                   process.all_damage() > process.damage.size() ? "the first of them" : "them");
     }
     if (!process.damage.empty()) status = kPartial;
   }

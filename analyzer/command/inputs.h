@@ -10,10 +10,13 @@
 
 namespace prof::analyzer {
 
-// Throws InputError if a file cannot be used at all.
+// The list without files that are in it already, under the same or another name. Each of them is reported on stderr.
+std::vector<std::string> each_file_once(const std::vector<std::string>& paths);
+
+// Reads each file once. Throws InputError if a file cannot be used at all.
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths);
 
-// Prints every damaged place. Returns kComplete, or kPartial if there is any.
+// Prints every damaged place and what is not read. Returns kComplete, or kPartial if there is any.
 int tell_damage(const Trace& trace);
 
 // After this call, a write to a pipe without a reader fails with an error. Otherwise it would end the process silently.

@@ -41,7 +41,9 @@ int tell_copied(const ChromeCopyCounts& copied, int status) {
                  static_cast<unsigned long long>(copied.unmatched));
   }
   if (copied.repaired != 0) {
-    std::fprintf(stderr, "prof: %llu texts were no strict JSON (NaN, a comma too many, not UTF-8) and were mended\n",
+    std::fprintf(stderr,
+                 "prof: %llu texts were no strict JSON (NaN, a comma too many, not UTF-8, unescaped backslashes) and "
+                 "were mended\n",
                  static_cast<unsigned long long>(copied.repaired));
   }
   if (copied.damaged == 0) return status;
@@ -53,7 +55,8 @@ int tell_copied(const ChromeCopyCounts& copied, int status) {
 
 int run_trace(const TraceArguments& options) {
   ignore_broken_pipes();
-  const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
+  const std::vector<std::string> inputs = each_file_once(options.inputs);
+  const std::unique_ptr<Trace> trace = read_inputs(inputs);
   constexpr const auto& kExporter = kTraceExporters.front();
   const std::string path =
       options.output.empty() ? options.inputs.front() + std::string(kExporter.extension) : options.output;
@@ -76,7 +79,7 @@ int run_trace(const TraceArguments& options) {
                   : options.stacks == "both" ? ChromeStackForm::Both
                                              : ChromeStackForm::Frames;
   chrome.name = path;
-  chrome.inputs = options.inputs;
+  chrome.inputs = inputs;
   chrome.fx = fx ? &*fx : nullptr;
   const ChromeTraceResult result = kExporter.write(*trace, views, chrome, sink);
   sink.close();

@@ -2,6 +2,8 @@
 
 #include "analyzer/base/json/json_extent.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -59,11 +61,15 @@ std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const I
   }
   auto trace = std::make_unique<Trace>();
   for (size_t i = 0; i < kImporters.size(); ++i) {
-    if (!together[i].empty()) kImporters[i].import_together(together[i], *trace, options);
+    if (together[i].empty()) continue;
+    const std::string& first = together[i].front();
+    const std::string files =
+        together[i].size() == 1 ? first : fmt::format("{} and {} more files", first, together[i].size() - 1);
+    reading_file(files, [&] { kImporters[i].import_together(together[i], *trace, options); });
   }
   for (const auto& [head, importer] : one_by_one) {
     const auto first_process = static_cast<uint32_t>(trace->processes.size());
-    importer->import(head, *trace, options);
+    reading_file(head.path, [&] { importer->import(head, *trace, options); });
     for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
       trace->processes[p].source = head.path;
       trace->processes[p].format = importer->name;

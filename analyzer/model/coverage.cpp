@@ -72,7 +72,15 @@ std::string samples_text(const Coverage& coverage) {
 
 using CounterSums = std::map<std::string, std::pair<uint64_t, format::Severity>>;  // by name
 
-std::string line(const Coverage& coverage, const CounterSums& counters, size_t damage) {
+struct Damaged {
+  uint64_t places = 0, lost = 0;
+  void add(const Process& process) {
+    places += process.all_damage();
+    lost += process.damage_lost;
+  }
+};
+
+std::string line(const Coverage& coverage, const CounterSums& counters, const Damaged& damage) {
   const std::string reasons = counts_text(coverage.launches_without, kLaunchReasonText);
   std::string text =
       fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
@@ -83,7 +91,7 @@ std::string line(const Coverage& coverage, const CounterSums& counters, size_t d
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
   const std::string unlinked = counts_text(coverage.operations_without, kOperationReasonText);
   if (!unlinked.empty()) text += ", " + unlinked;
-  uint64_t lost = 0;
+  uint64_t lost = damage.lost;
   for (const auto& [name, counter] : counters) {
     if (counter.second == format::Severity::Loss) lost += counter.first;
   }
@@ -107,7 +115,7 @@ std::string line(const Coverage& coverage, const CounterSums& counters, size_t d
   for (const auto& [name, counter] : counters) {
     if (counter.second != format::Severity::Info) text += fmt::format("; {} {}", name, counter.first);
   }
-  if (damage != 0) text += fmt::format("; damaged places in the input {}", damage);
+  if (damage.places != 0) text += fmt::format("; damaged places in the input {}", damage.places);
   return text;
 }
 
@@ -193,17 +201,19 @@ void Coverage::add(const Coverage& other) {
 std::string coverage_line(const Process& process) {
   CounterSums counters;
   add_counters(counters, process);
-  return line(process.coverage, counters, process.damage.size()) + other_devices_text(process) + budget_text(process);
+  Damaged damage;
+  damage.add(process);
+  return line(process.coverage, counters, damage) + other_devices_text(process) + budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
   Coverage sum;
   CounterSums counters;
-  size_t damage = 0;
+  Damaged damage;
   for (const Process& process : trace.processes) {
     sum.add(process.coverage);
     add_counters(counters, process);
-    damage += process.damage.size();
+    damage.add(process);
   }
   std::string text = line(sum, counters, damage);
   for (const Process& process : trace.processes) text += other_devices_text(process) + budget_text(process);

@@ -68,7 +68,9 @@ struct Process {
   std::string_view format = kProfLogFormat;                // name of its importer
   std::vector<std::pair<std::string, std::string>> facts;  // everything that the recorder wrote about the run
   std::vector<CounterValue> counters;                      // only counters that are not 0
-  std::vector<std::string> damage;                         // unreadable places of the file
+  std::vector<std::string> damage;                         // unreadable places of the file, the first of them
+  uint64_t damaged_places = 0;                             // number of all of them, if it is more than are listed
+  uint64_t damage_lost = 0;                                // events that are lost because of them
   bool finished = true;                                    // the recording was finished in order
   bool copied = false;                                     // the recording went on: this is a copy of its log
   bool ring = false;                                       // its blocks were overwritten: complete from horizon_ns on
@@ -83,6 +85,8 @@ struct Process {
   int64_t last_ns = 0;              // time of its last record
   int64_t zero_realtime_ns = 0;     // other tools' traces: time of the trace's own 0
   Coverage coverage;
+
+  uint64_t all_damage() const { return damaged_places > damage.size() ? damaged_places : damage.size(); }
 
   // Killed, copied, or finished before CUPTI had delivered everything.
   bool ended_early() const { return !finished || copied || gpu_pending != 0; }

@@ -1,6 +1,7 @@
 #include "analyzer/output/nvprof_text.h"
 
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/table/cell_text.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 namespace prof::analyzer {
 
 namespace {
+
+std::string cut_name_text(std::string_view text) { return cut_text(readable_utf8(text), kLongestText); }
 
 constexpr const char* kLabels[] = {"GPU activities:", "API calls:", "NVTX ranges:"};
 constexpr const char* kEmpty[] = {"No kernels were profiled.", "No API activities were profiled.",
@@ -32,7 +35,7 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
                            scaled_time(row.max_ns)));
     if (options.median) sink.write(fmt::format("  {:>8}", scaled_time(row.median_ns)));
     if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(std::llround(row.stddev_ns))));
-    sink.write(fmt::format("  {}\n", readable_utf8(row.name)));
+    sink.write(fmt::format("  {}\n", cut_name_text(row.name)));
     label = "";
   }
 }
@@ -58,7 +61,7 @@ void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>&
       const std::string half = estimate.half < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half)));
       sink.write(fmt::format("{:>16}  {:>8} +- {:>8}  {:>8} calls  {}\n", label,
                              scaled_time(std::llround(estimate.total)), half, std::llround(estimate.operations),
-                             readable_utf8(name)));
+                             cut_name_text(name)));
     };
     line("Extrapolated:", section.all, "[all]");
     for (const auto& [name, estimate] : section.rows) line("", estimate, name);
@@ -73,7 +76,7 @@ void write_failures(const Process& process, const std::vector<SummarySection>& s
     for (const SummaryRow& row : section.rows) {
       if (row.failed == 0) continue;
       failed += row.failed;
-      which += fmt::format("{}{} {}", which.empty() ? "" : ", ", readable_utf8(row.name), row.failed);
+      which += fmt::format("{}{} {}", which.empty() ? "" : ", ", cut_name_text(row.name), row.failed);
     }
   }
   if (failed == 0) return;
@@ -88,7 +91,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
     const Process& process = trace.processes[p];
     const std::vector<SummarySection> sections = summarize(trace, names, ProcessId{p}, options);
     const std::string& command = process.command_line.empty() ? process.executable : process.command_line;
-    sink.write(fmt::format("=={}== Profiling application: {}\n", process.pid, readable_utf8(command)));
+    sink.write(fmt::format("=={}== Profiling application: {}\n", process.pid, cut_name_text(command)));
     sink.write(fmt::format("=={}== Profiling result:\n", process.pid));
     bool header_written = false;
     std::string device;

@@ -189,6 +189,10 @@ Table report_nvtx(const AnalysisInput& input) {
   }
   table.notes.push_back(
       "span: first start to last end of the operations launched inside; busy: their union; added over instances");
+  if (!rows.empty())
+    table.notes.push_back(
+        "ranges of style StartEnd may end on another thread, so no launch is inside one: their GPU columns are empty; "
+        "nvtx_gpu_proj_sum projects them as Nsight Systems does");
   estimates.add_notes(table);
   if (input.options.captured)
     table.notes.push_back("operations of CUDA graphs count in the ranges that captured them, where these are known");

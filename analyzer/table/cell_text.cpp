@@ -130,8 +130,9 @@ void CellTexts::add_new_texts() {
   of_text_.reserve(table_.texts());
   for (size_t id = of_text_.size(); id < table_.texts(); ++id) {
     std::string_view text = table_.text(static_cast<int64_t>(id));
-    if (look_.text || !is_plain(text)) {
-      std::string made = readable_utf8(text);
+    const bool changes = look_.text && (look_.unchanged == 0 || text.size() > look_.unchanged);
+    if (changes || !is_plain(text)) {
+      std::string made = look_.raw ? std::string(text) : readable_utf8(text);
       text = made_.emplace_back(look_.text ? look_.text(std::move(made)) : std::move(made));
     }
     of_text_.push_back({text, display_width(text)});
@@ -240,6 +241,9 @@ template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&
 std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) const {
   std::vector<size_t> widths;
   for (const std::string& title : titles) widths.push_back(display_width(title));
+  const auto most = [&](size_t column) {
+    return table_.columns()[column].type == CellType::Text ? kWidestText : SIZE_MAX;
+  };
   // A long listing is created again for its text, so a sample of its rows from start to end determines the widths.
   constexpr size_t kAllUntil = 1 << 20, kSampledBlocks = 512;
   const size_t step = stored_ || table_.rows() <= kAllUntil ? 1 : (table_.rows() / kTextsInBlock) / kSampledBlocks;
@@ -252,7 +256,7 @@ std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) co
       },
       [&](const Block& block) {
         for (size_t column = 0; column < titles.size(); ++column)
-          widths[column] = std::max(widths[column], block.widths[column]);
+          widths[column] = std::max(widths[column], std::min(block.widths[column], most(column)));
       });
   return widths;
 }

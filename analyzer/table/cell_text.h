@@ -23,10 +23,16 @@ struct ShownCell {
   size_t width = 0;  // columns of a terminal, one per character
 };
 
-// How a readable text is changed (quoted, cut …; empty: unchanged), and how numbers are written.
+// A text cell of a table for people has at most this many characters; a longer one is cut. A column is padded to
+// kWidestText at most: a wider cell moves the rest of its line to the right.
+inline constexpr size_t kLongestText = 2000, kWidestText = 160;
+
+// How a text is changed (quoted, cut …; empty: made readable, nothing else), and how numbers are written.
 struct CellLook {
   std::function<std::string(std::string&&)> text{};
-  bool commas = false;  // between the thousands of numbers
+  bool commas = false;   // between the thousands of numbers
+  bool raw = false;      // `text` gets the text as it was recorded, else made readable
+  size_t unchanged = 0;  // bytes of a text of ASCII that `text` would not change, at most; 0: it changes all
 };
 
 class CellTexts {

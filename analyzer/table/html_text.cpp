@@ -19,6 +19,6 @@ std::string in_attribute(std::string_view page) {
   return safe;
 }
 
-std::string in_html(std::string_view text) { return in_attribute(readable_utf8(text)); }
+std::string in_html(std::string_view text) { return in_attribute(cut_text(readable_utf8(text), kLongestOnPage)); }
 
 }  // namespace prof::analyzer

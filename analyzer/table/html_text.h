@@ -6,7 +6,10 @@
 
 namespace prof::analyzer {
 
-// Readable UTF-8 without markup. Also valid inside an attribute in double quotes.
+// Characters of a text on a page; a longer one is cut.
+inline constexpr size_t kLongestOnPage = 2000;
+
+// Readable UTF-8 without markup, cut if it is too long. Also valid inside an attribute in double quotes.
 std::string in_html(std::string_view text);
 
 // The same for a page inside a page, which prof wrote itself: line breaks remain.

@@ -1,5 +1,6 @@
 #include "analyzer/table/nsys_text.h"
 
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/table/aligned_rows.h"
 #include "analyzer/table/cell_text.h"
@@ -13,18 +14,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kNsysUnitNames[] = {"ns", "ns", "us", "ms", "s"};
-constexpr size_t kLongestText = 100;
-
-bool begins_character(char c) { return (c & 0xc0) != 0x80; }
-
-std::string cut_text(std::string&& text) {
-  if (display_width(text) <= kLongestText) return std::move(text);
-  size_t at = 0;
-  for (size_t seen = 0; at < text.size(); ++at) {
-    if (begins_character(text[at]) && ++seen == kLongestText) break;
-  }
-  return text.substr(0, at) + "…";
-}
+constexpr size_t kLongestNsysText = 100;
 
 }  // namespace
 
@@ -38,7 +28,8 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
                          ? fmt::format("{} ({})", column.title, kNsysUnitNames[static_cast<size_t>(unit)])
                          : column.title);
   }
-  const RowWriter rows(table, unit, {cut_text, true});
+  const RowWriter rows(table, unit,
+                       {[](std::string&& text) { return cut_text(std::move(text), kLongestNsysText); }, true});
   const std::vector<size_t> widths = rows.widths(titles);
   LineBuffer head;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -55,8 +46,8 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
     lines.put(texts, first, last, into);
   });
   if (!table.notes.empty()) sink.write("\n");
-  for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
-  sink.write(fmt::format("\n{}\n", table.coverage));
+  for (const std::string& note : table.notes) sink.write(readable_lines(note) + "\n");
+  sink.write(fmt::format("\n{}\n", readable_lines(table.coverage)));
 }
 
 }  // namespace prof::analyzer

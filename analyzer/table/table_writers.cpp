@@ -1,4 +1,5 @@
 // How is a table written as text, as CSV and as JSON?
+#include "analyzer/base/json/json_decimal.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/table/aligned_rows.h"
@@ -9,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 
 namespace prof::analyzer {
 
@@ -19,14 +22,14 @@ constexpr std::string_view kUnitNames[] = {"", "ns", "us", "ms", "s"};
 
 void write_end(const Table& table, Sink& sink) {
   if (!table.footers.empty()) sink.write("\n");
-  for (const std::string& footer : table.footers) sink.write(fmt::format("{}\n", footer));
-  sink.write(fmt::format("\n{}\n", table.coverage));
+  for (const std::string& footer : table.footers) sink.write(readable_lines(footer) + "\n");
+  sink.write(fmt::format("\n{}\n", readable_lines(table.coverage)));
 }
 
 void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   if (table.nsys_look) return write_nsys_text(table, unit, sink);
   sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
-  for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
+  for (const std::string& note : table.notes) sink.write(readable_lines(note) + "\n");
   sink.write("\n");
   if (table.text_form) {
     sink.write(table.text_form(table));
@@ -40,7 +43,8 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
     titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
                                : column.title);
   }
-  const RowWriter rows(table, unit);
+  const auto cut = [](std::string&& text) { return cut_text(std::move(text), kLongestText); };
+  const RowWriter rows(table, unit, {cut, false, false, kLongestText});
   const std::vector<size_t> widths = rows.widths(titles);
   LineBuffer head;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -60,14 +64,37 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   write_end(table, sink);
 }
 
-std::string csv_text(std::string&& text) {
+bool is_number_text(std::string_view text) {
+  text.remove_prefix(text.front() == '+' || text.front() == '-' ? 1 : 0);
+  if (text.ends_with(" %")) text.remove_suffix(2);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return !text.empty() && is_digit(text.front()) && error == std::errc() && end == text.data() + text.size();
+}
+
+// Spreadsheets run a cell that begins like a formula. "-5" and "--" are none.
+bool is_formula(std::string_view text) {
+  constexpr std::string_view kFormulas[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+  const bool begins = std::any_of(std::begin(kFormulas), std::end(kFormulas),
+                                  [&](std::string_view each) { return text.starts_with(each); });
+  return begins && text.find_first_not_of("+-=@") != std::string_view::npos && !is_number_text(text);
+}
+
+std::string quoted(std::string&& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return std::move(text);
-  std::string quoted = "\"";
+  std::string cell = "\"";
   for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
+    if (c == '"') cell += '"';
+    cell += c;
   }
-  return quoted + '"';
+  return cell + '"';
+}
+
+std::string csv_text(std::string&& text) {
+  constexpr size_t kMostOfSpreadsheet = 32767;  // characters that a cell can have
+  text = cut_text(std::move(text), kMostOfSpreadsheet);
+  if (is_formula(text)) text.insert(0, 1, '\'');
+  return quoted(std::move(text));
 }
 
 void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
@@ -75,9 +102,11 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   for (size_t i = 0; i < columns.size(); ++i) {
     sink.write(i == 0 ? "" : ",");
-    sink.write(csv_text(is_time(columns[i].type)
-                            ? fmt::format("{} ({})", columns[i].title, kUnitNames[static_cast<int>(unit)])
-                            : std::string(columns[i].title)));
+    const std::string& title = columns[i].title;
+    std::string shown =
+        is_time(columns[i].type) ? fmt::format("{} ({})", title, kUnitNames[static_cast<int>(unit)]) : title;
+    const bool is_of_data = title != column_info(columns[i].id).title();  // "+- (95 %)" of the catalogue is safe
+    sink.write(is_of_data ? csv_text(readable_utf8(shown)) : quoted(std::move(shown)));
   }
   sink.write("\n");
   const RowWriter rows(table, unit, {csv_text});
@@ -106,7 +135,7 @@ void write_json(const Table& table, Sink& sink) {
     keys.push_back(json_string(json_key(column.key, column.type)) + ":");
   }
   if (table.rows() != 0) sink.write("\n");
-  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }});
+  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }, false, true});
   const auto put = [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     line += '{';

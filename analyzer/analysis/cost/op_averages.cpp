@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
+#include <unordered_map>
 
 namespace prof::analyzer {
 

@@ -1,7 +1,9 @@
 // Where does a JSON value end, and is it well-formed? A scanner over bytes in memory for code that copies values as
-// text. It builds nothing, does not recurse (20 MB of "[" are harmless) and reads each byte once. It accepts the
-// extensions of RapidJSON's reader for other tools' traces and notes them: NaN, Infinity, a comma before a closing
-// bracket. Raw control characters in strings are errors, as in RapidJSON.
+// text. It builds nothing, does not recurse (20 MB of "[" are harmless) and reads each byte once. It accepts what other
+// tools write instead of JSON if the meaning is clear, and notes it. strict_json() repairs it:
+//   strings   backslashes that nobody escaped ("torch\cuda"), control characters except a line break, half a surrogate
+//   values    numbers and words as Python and printf spell them (nan, -inf, None, True, +1, .5, 1., 007, 0x7f), nothing
+//   commas    one too many before a closing bracket
 //
 // The bytes must be followed by kJsonPadding zero bytes: a zero byte outside the value marks the end.
 #pragma once
@@ -30,6 +32,8 @@ class JsonScan {
   // null, failed_at() is the position of the error, and failed_at() == end means that the text ends too early.
   const char* value(const char* at);
   const char* string(const char* at);
+  // The value of a member, after its colon. If it is missing, the position itself.
+  const char* member_value(const char* at) { return is_missing(at) ? noted(at) : value(at); }
   const char* fail(const char* at) {
     failed_at_ = at;
     return nullptr;
@@ -45,8 +49,15 @@ class JsonScan {
 
  private:
   const char* number(const char* at);
-  const char* literal(const char* at, std::string_view word, bool strict);
+  const char* literal(const char* at, std::string_view word);
   const char* scalar(const char* at);
+  const char* word(const char* at);
+  const char* unicode_escape(const char* at);
+  static bool is_missing(const char* at) { return *at == ',' || *at == '}'; }
+  const char* noted(const char* at) {
+    not_strict_ = true;
+    return at;
+  }
 
   const char* end_ = nullptr;
   const char* failed_at_ = nullptr;
@@ -54,8 +65,14 @@ class JsonScan {
   std::vector<bool> open_;  // true: an object
 };
 
-// The same value for strict readers: NaN and infinities become null, commas before a closing bracket are removed, and
-// bytes that are not UTF-8 become the text \xNN. `value` must be well-formed according to JsonScan.
+// The same value for strict readers. `value` must be well-formed according to JsonScan.
+//   strings   if one escape of a string is invalid, nobody escaped its backslashes: all of them are characters, except
+//             before a quote or a backslash. Bytes that are not UTF-8 become the text \xNN
+//   values    numbers in the spelling of JSON (007 is 7, 0x7f is 127), True and False; every other word, and a missing
+//             value, becomes null
 std::string strict_json(std::string_view value);
+
+// strict_json() of a text that need not be well-formed; empty: JsonScan does not accept it, from `failed_at` on.
+std::string repaired_json(std::string_view text, size_t* failed_at = nullptr);
 
 }  // namespace prof::analyzer

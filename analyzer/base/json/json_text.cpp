@@ -23,6 +23,37 @@ constexpr DigitPairs make_pairs() {
 }
 constexpr DigitPairs kPairs = make_pairs();
 
+constexpr char kHex[] = "0123456789abcdef";
+
+void append_escape(std::string& to, uint32_t character) {
+  to += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) to += kHex[character >> shift & 15];
+}
+
+// Valid UTF-8 without control characters. keep(character, to) appends an invisible control character.
+template <class Keep> std::string without_controls(std::string_view text, Keep&& keep) {
+  std::string readable;
+  readable.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const uint8_t byte = static_cast<uint8_t>(text.front());
+    if (length == 0 || byte < 0x20 || byte == 0x7f) {
+      readable += "\\x";
+      readable += kHex[byte >> 4];
+      readable += kHex[byte & 15];
+      text.remove_prefix(1);
+      continue;
+    }
+    if (length == 1 || invisible_control(text, length) == 0) {
+      readable += text.substr(0, length);
+    } else {
+      keep(text.substr(0, length), readable);
+    }
+    text.remove_prefix(length);
+  }
+  return readable;
+}
+
 }  // namespace
 
 size_t utf8_length(std::string_view text) {
@@ -42,32 +73,58 @@ size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+uint32_t invisible_control(std::string_view text, size_t length) {
+  if (length != 2 && length != 3) return 0;
+  uint32_t character = static_cast<uint8_t>(text[0]) & (length == 2 ? 0x1f : 0x0f);
+  for (size_t i = 1; i < length; ++i) character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
+  const bool terminal = character >= 0x80 && character <= 0x9f;
+  const bool direction = character == 0x61c || character == 0x200e || character == 0x200f ||
+                         (character >= 0x202a && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
+  return terminal || direction || character == 0x2028 || character == 0x2029 ? character : 0;
+}
+
 std::string readable_utf8(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string readable;
-  readable.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const uint8_t byte = static_cast<uint8_t>(text.front());
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      readable += "\\x";
-      readable += kHex[byte >> 4];
-      readable += kHex[byte & 15];
-      text.remove_prefix(1);
-    } else {
-      readable += text.substr(0, length);
-      text.remove_prefix(length);
-    }
+  return without_controls(text, [](std::string_view character, std::string& to) {
+    append_escape(to, invisible_control(character, character.size()));
+  });
+}
+
+std::string cut_text(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t at = 0, seen = 0;
+  for (; at < text.size(); ++at) {
+    const bool begins = (text[at] & 0xc0) != 0x80;
+    if (begins && seen++ == most) break;
   }
-  return readable;
+  if (at == text.size()) return text;
+  do --at;  // … takes the place of the last character
+  while (at != 0 && (text[at] & 0xc0) == 0x80);
+  text.resize(at);
+  return text + "…";
+}
+
+std::string readable_lines(std::string_view text, size_t most) {
+  std::string lines;
+  while (true) {
+    const size_t end = text.find('\n');
+    lines += cut_text(readable_utf8(text.substr(0, end)), most);
+    if (end == std::string_view::npos) return lines;
+    lines += '\n';
+    text.remove_prefix(end + 1);
+  }
 }
 
 std::string json_string(std::string_view text) {
-  const std::string readable = readable_utf8(text);
+  bool invisible = false;
+  const std::string readable = without_controls(text, [&](std::string_view character, std::string& to) {
+    invisible = true;
+    to += character;
+  });
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
   writer.String(readable.data(), static_cast<rapidjson::SizeType>(readable.size()));
-  return std::string(buffer.GetString(), buffer.GetSize());
+  std::string json(buffer.GetString(), buffer.GetSize());
+  return invisible ? readable_utf8(json) : json;
 }
 
 char* put_decimal(char* to, uint64_t value) {

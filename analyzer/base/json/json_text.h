@@ -1,6 +1,7 @@
 // Writes JSON for millions of events: numbers with own routines; every text with quotes or escapes is created once by
 // RapidJSON and then copied. Used by the Chrome trace and JSON tables. Strings of the recorded program may contain any
-// bytes. Bytes that are not UTF-8 become the text \xNN, so the JSON is valid and names stay readable.
+// bytes. Bytes that are not UTF-8 become the text \xNN, so the JSON is valid and names stay readable. Characters that
+// change how the text around them is shown are never written as such.
 #pragma once
 
 #include <array>
@@ -15,11 +16,21 @@ namespace prof::analyzer {
 // Bytes of the well-formed UTF-8 character at the front (Unicode 15, table 3-7); 0 if there is none.
 size_t utf8_length(std::string_view text);
 
-// The same text in valid UTF-8: every byte that belongs to no character, and every control character, becomes the four
-// characters \xNN.
+// The number of the character at the front if it is not visible and controls the text around it: its direction
+// (U+202E …), the terminal (U+0080 … U+009F), the line (U+2028, U+2029). Else 0. `length`: utf8_length() of the text.
+uint32_t invisible_control(std::string_view text, size_t length);
+
+// The same text in valid UTF-8 for people: every byte that belongs to no character, and every control character,
+// becomes the four characters \xNN, and every invisible control character the six characters \uNNNN.
 std::string readable_utf8(std::string_view text);
 
-// The text as a JSON string with its quotes.
+// The text if it has at most `most` characters, else its start with … at the end.
+std::string cut_text(std::string text, size_t most);
+
+// Lines for people, each readable_utf8() and of at most `most` characters.
+std::string readable_lines(std::string_view text, size_t most = 10'000);
+
+// The text as a JSON string with its quotes. Invisible control characters are escaped and remain in the value.
 std::string json_string(std::string_view text);
 
 // What is between the quotes of a JSON string, escapes as they are; other values as they are.

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 20;
-constexpr size_t kLargestPiece = size_t{256} << 20;
+constexpr size_t kLargestPiece = size_t{64} << 20;
 
 std::string_view between(const char* begin, const char* end) { return {begin, static_cast<size_t>(end - begin)}; }
 
@@ -82,11 +82,11 @@ const char* read_event(JsonScan& scan, const char* at, EventFields& fields) {
                                                [&](std::string_view argument, const char* begin) {
                                                  fields.argument_names.push_back(argument);
                                                  std::string_view* const field = argument_field(fields, argument);
-                                                 const char* const past = scan.value(begin);
+                                                 const char* const past = scan.member_value(begin);
                                                  if (field != nullptr && past != nullptr) *field = between(begin, past);
                                                  return past;
                                                })
-                                 : scan.value(value);
+                                 : scan.member_value(value);
     if (end == nullptr) return end;
     if (args) {
       fields.args = between(value, end);
@@ -229,7 +229,7 @@ ChromeText::Piece ChromeText::next_member() {
     first_ = true;
     return take(Piece::EventsBegin, at_, at, value + 1);
   }
-  const char* const end = scan_.value(value);
+  const char* const end = scan_.member_value(value);
   if (end == nullptr) return Piece::Damage;
   first_ = false;
   name_ = name;

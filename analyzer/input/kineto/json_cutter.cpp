@@ -8,11 +8,9 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is skipped
-constexpr size_t kMostMember = size_t{16} << 20;  // likewise a member other than the events
-constexpr size_t kMostWord = 4096;                // and a text or number of more than this
-constexpr size_t kLongEvent = size_t{16} << 10;   // an event longer than this may have swallowed others
-constexpr ptrdiff_t kLookBack = 256;              // kept of what is skipped: the comma before an event
+constexpr size_t kMostWord = 4096;               // a text or number of the outermost object longer than this is skipped
+constexpr size_t kLongEvent = size_t{16} << 10;  // an event longer than this may have swallowed others
+constexpr ptrdiff_t kLookBack = 256;             // kept of what is skipped: the comma before an event
 
 bool is_blank(char c) { return is_json_space(c) || c == ','; }
 
@@ -39,7 +37,15 @@ class JsonCutter::Stretch {
   const uint64_t offset_;
 };
 
-void JsonCutter::tell(uint64_t offset, std::string what) { damage_.push_back({offset, std::move(what)}); }
+void JsonCutter::tell(uint64_t offset, std::string what) {
+  ++damaged_places_;
+  if (damage_.size() < limits_.listed_damage) damage_.push_back({offset, std::move(what)});
+}
+
+void JsonCutter::tell_lost_event(uint64_t offset, std::string what) {
+  ++lost_events_;
+  tell(offset, std::move(what));
+}
 
 void JsonCutter::ended_inside(const Stretch& s, const char* of_what) {
   tell(s.offset_of(s.p), fmt::format("the text ends inside {} that begins here", of_what));
@@ -108,8 +114,8 @@ bool JsonCutter::member(Stretch& s, Cut& cut) {
   while (colon && value != s.end && is_json_space(*value)) ++value;
   if (value == nullptr || value == s.end) {
     if (s.last) ended_inside(s, "a member of the outermost object");
-    if (!s.last && static_cast<size_t>(s.end - s.p) < kMostMember) return false;
-    return s.last ? false : leave_members(s, s.p, "a name longer than 16 MiB");
+    if (!s.last && static_cast<size_t>(s.end - s.p) < limits_.member_bytes) return false;
+    return s.last ? false : leave_members(s, s.p, "a member whose name does not end");
   }
   if (!colon) return leave_members(s, value, "here should be a ':'");
   const std::string_view key(s.p + 1, static_cast<size_t>(key_end - s.p) - 2);
@@ -134,7 +140,7 @@ bool JsonCutter::member(Stretch& s, Cut& cut) {
   // Only these are read; others of any length pass by.
   const size_t so_far = static_cast<size_t>(s.end - s.p);
   const bool table = key == "deviceProperties" || key == "distributedInfo";
-  if (so_far < (table ? kMostMember : kMostWord) && (table || (*value != '{' && *value != '['))) return false;
+  if (so_far < (table ? limits_.member_bytes : kMostWord) && (table || (*value != '{' && *value != '['))) return false;
   s.p = value;
   return start_skip(s, At::Members);
 }
@@ -163,17 +169,16 @@ bool JsonCutter::find_events(Stretch& s) {
   return false;
 }
 
-namespace {
-
-// The byte after the event that ends at the next bracket; null: it does not end here. Also finds the objects and arrays
-// inside its "args".
-const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<JsonPlace>& nested) {
+const char* json_event_end(JsonBrackets& brackets, const char* origin, std::vector<JsonPlace>& nested,
+                           uint64_t& deepest) {
   constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
   uint64_t depth = 0;
   uint32_t begin = 0;
+  deepest = 0;
   while (const char* const at = brackets.next()) {
     if (*at == '{' || *at == '[') {
       if (++depth == kInArgs) begin = static_cast<uint32_t>(at - origin);
+      if (depth > deepest) deepest = depth;
       continue;
     }
     if (depth == kInArgs) nested.push_back({begin, static_cast<uint32_t>(at + 1 - origin)});
@@ -181,6 +186,8 @@ const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<Js
   }
   return nullptr;
 }
+
+namespace {
 
 // Whether a word, a string or a list stands between two commas, as far as the text is read.
 bool is_element(const char* p, const char* end) {
@@ -215,11 +222,18 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
       return true;
     }
     if (*s.p != '{') return is_element(s.p, s.end) ? start_skip(s, At::Events) : start_resync(s);
-    const char* const after = event_end(brackets, s.begin, cut.nested);
+    uint64_t deepest = 0;
+    const char* const after = json_event_end(brackets, s.begin, cut.nested, deepest);
     const bool broken = brackets.broken() != nullptr && (after == nullptr || brackets.broken() < after);
     if (broken || (after != nullptr && swallows_events(s.p, after))) {
       cut.nested.resize(nested);
       return start_resync(s);
+    }
+    if (deepest > limits_.depth) {
+      tell_lost_event(s.offset_of(s.p),
+                      fmt::format("event skipped, it has more than {} brackets inside each other", limits_.depth));
+      cut.nested.resize(nested);
+      return start_skip(s, At::Events);
     }
     if (after == nullptr) break;
     nested = cut.nested.size();
@@ -227,14 +241,15 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
     s.p = after;
   }
   cut.nested.resize(nested);
-  if (!s.last && static_cast<size_t>(s.end - s.p) < kMostEvent) return false;
+  if (!s.last && static_cast<size_t>(s.end - s.p) < limits_.event_bytes) return false;
   // Without line breaks only its length, or the end of the text, shows that something is wrong.
   if (next_event_start(s.p + 1, s.end) != nullptr) return start_resync(s);
   if (s.last) {
+    ++lost_events_;
     ended_inside(s, "an event");
     return false;
   }
-  tell(s.offset_of(s.p), "an event longer than 64 MiB: skipped");
+  tell_lost_event(s.offset_of(s.p), fmt::format("event skipped, it is longer than {} bytes", limits_.event_bytes));
   return start_skip(s, At::Events);
 }
 
@@ -248,15 +263,16 @@ bool JsonCutter::start_resync(Stretch& s) {
 bool JsonCutter::resync(Stretch& s) {
   const char* const found = next_event_start(s.p, s.end);
   if (found != nullptr) {
-    tell(skip_begin_, fmt::format("no well-formed event; {} bytes are skipped, up to what begins the next one",
-                                  s.offset_of(found) - skip_begin_));
+    tell_lost_event(skip_begin_,
+                    fmt::format("no well-formed event; {} bytes are skipped, up to what begins the next one",
+                                s.offset_of(found) - skip_begin_));
     at_ = At::Events;
     s.p = found;
     return true;
   }
   if (s.last) {
-    tell(skip_begin_, fmt::format("no well-formed event, and none after it: the last {} bytes are skipped",
-                                  s.offset_of(s.end) - skip_begin_));
+    tell_lost_event(skip_begin_, fmt::format("no well-formed event, and none after it: the last {} bytes are skipped",
+                                             s.offset_of(s.end) - skip_begin_));
     return false;
   }
   if (s.end - s.p > kLookBack) s.p = s.end - kLookBack;

@@ -1,6 +1,7 @@
 #include "analyzer/input/kineto/json_recover.h"
 
 #include "analyzer/base/json/json_extent.h"
+#include "analyzer/base/json/json_scan.h"
 
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
@@ -63,7 +64,7 @@ bool is_well_formed(std::string_view value) {
   rapidjson::Reader reader;
   rapidjson::MemoryStream stream(value.data(), value.size());
   rapidjson::BaseReaderHandler<> nothing;
-  return !reader.Parse<kFlags>(stream, nothing).IsError();
+  return !reader.Parse<kFlags>(stream, nothing).IsError() || !repaired_json(value).empty();
 }
 
 }  // namespace prof::analyzer

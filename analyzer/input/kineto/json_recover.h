@@ -15,7 +15,7 @@ const char* next_event_start(const char* p, const char* end);
 // After the [ of the first `"traceEvents": [` in [p, end); null: there is none.
 const char* find_trace_events(const char* p, const char* end);
 
-// RapidJSON reads it, as tolerantly as events are read.
+// The value can be read as an event is read: it is JSON, or can be repaired (json_scan.h).
 bool is_well_formed(std::string_view value);
 
 }  // namespace prof::analyzer

@@ -1,6 +1,8 @@
 #include "analyzer/input/kineto/kineto_event.h"
 
+#include "analyzer/base/json/json_scan.h"
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/input/kineto/json_cutter.h"
 
 #include <rapidjson/error/en.h>
 
@@ -207,7 +209,7 @@ std::string_view key_before(const char* begin, const char* value) {
 
 void KinetoEvent::clear() {
   ph = cat = name = pid = tid = ts = dur = id = scope = {};
-  has_ts = has_dur = has_pid = false;
+  has_ts = has_dur = has_pid = repaired = escapes = false;
   present_ = 0;
   metrics.clear();
 }
@@ -226,6 +228,35 @@ void KinetoEventReader::keep_nested(char* origin, JsonPlace event_place, JsonPla
 
 bool KinetoEventReader::read(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event,
                              Error& error) {
+  original_.assign(origin + place.begin, place.end - place.begin);
+  if (!parse(origin, place, nested, event, error) && !read_repaired(event, error)) return false;
+  event.escapes = original_.find('\\') != std::string::npos;
+  return true;
+}
+
+bool KinetoEventReader::read_repaired(KinetoEvent& event, Error& error) {
+  size_t failed_at = 0;
+  std::string text = repaired_json(original_, &failed_at);
+  if (text.empty()) {
+    // What RapidJSON met before that place can be repaired.
+    if (failed_at > error.offset + 1) error = {failed_at, "its members cannot be told apart."};
+    return false;
+  }
+  const size_t size = text.size();
+  text.append(kJsonPadding, '\0');
+  char* const copy = const_cast<char*>(made_.keep(text).data());
+  std::vector<JsonPlace> nested;
+  JsonBrackets brackets(copy, copy + size);
+  uint64_t deepest = 0;
+  if (json_event_end(brackets, copy, nested, deepest) == nullptr ||
+      !parse(copy, {0, static_cast<uint32_t>(size)}, nested, event, error))
+    return false;
+  event.repaired = true;
+  return true;
+}
+
+bool KinetoEventReader::parse(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event,
+                              Error& error) {
   event.clear();
   for (const JsonPlace& each : nested) keep_nested(origin, place, each, event);
   EventHandler handler(event, made_);
@@ -253,6 +284,18 @@ bool read_shape(std::string_view text, uint32_t (&shape)[3]) {
   }
   for (size_t i = count; i < 3; ++i) shape[i] = 1;
   return count != 0;
+}
+
+std::string path_with_backslashes(std::string_view text) {
+  constexpr std::string_view kControls = "\b\f\n\r\t", kLetters = "bfnrt";
+  if (text.find_first_of(kControls) == std::string_view::npos) return {};
+  std::string path;
+  for (const char c : text) {
+    const size_t control = kControls.find(c);
+    if (control != std::string_view::npos) path += '\\';
+    path += control != std::string_view::npos ? kLetters[control] : c;
+  }
+  return path;
 }
 
 bool is_metric_name(std::string_view key) {

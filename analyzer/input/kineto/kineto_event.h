@@ -1,5 +1,6 @@
 // One event of a Chrome trace as text: the members that the importer uses. RapidJSON reads it in place (strings are
-// unescaped where they are) and numbers stay text. Objects and arrays inside "args" are kept as text or not at all.
+// unescaped where they are) and numbers stay text. Objects and arrays inside "args" are kept as text or not at all. An
+// event that is no JSON is repaired if its meaning is clear (json_scan.h).
 #pragma once
 
 #include "analyzer/base/json/json_extent.h"
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,6 +81,8 @@ enum class KinetoArgument : uint8_t {
 struct KinetoEvent {
   std::string_view ph, cat, name, pid, tid, ts, dur, id, scope;
   bool has_ts = false, has_dur = false, has_pid = false;
+  bool repaired = false;  // the event is no JSON; texts are those of its repaired copy
+  bool escapes = false;   // there is a backslash in it
   // Arguments that are values of hardware counters, by their names. Empty text: no number.
   struct Metric {
     std::string_view name, value;
@@ -112,18 +116,25 @@ class KinetoEventReader {
   explicit KinetoEventReader(TextArena& made) : made_(made) {}
 
   // The event is the object at `place` of `origin`; `nested` are the objects and arrays inside its "args". It is
-  // written over; a few bytes after it must exist.
+  // written over; a few bytes after it must exist. False: it is no JSON, and cannot be repaired.
   bool read(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event, Error& error);
 
  private:
+  bool parse(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event, Error& error);
+  bool read_repaired(KinetoEvent& event, Error& error);
   void keep_nested(char* origin, JsonPlace event_place, JsonPlace place, KinetoEvent& event);
 
   TextArena& made_;
+  std::string original_;  // the event, which parse() overwrites
   rapidjson::Reader reader_;
 };
 
 // "[1024, 1, 1]", "grid(100,)" or "2x3x4" -> up to three numbers, the rest 1; false: not such a text.
 bool read_shape(std::string_view text, uint32_t (&shape)[3]);
+
+// The text with its control characters of one letter (\b \f \n \r \t) as a backslash and that letter: the path in which
+// a tracer did not escape backslashes. Empty: there is none of them.
+std::string path_with_backslashes(std::string_view text);
 
 // Whether an argument has the name of a metric of hardware counters: "dram__bytes_read.sum".
 bool is_metric_name(std::string_view key);

@@ -37,22 +37,26 @@ struct Stretch {
 class KinetoImport {
  public:
   KinetoImport(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,
-               size_t stretch_bytes)
+               size_t stretch_bytes, const JsonLimits& limits)
       : path_(path),
         options_(options),
         stretch_bytes_(stretch_bytes),
         source_(std::move(source)),
+        cutter_(limits),
         model_(trace, path) {}
 
   void run() {
     const unsigned workers = options_.workers != 0 ? options_.workers : worker_count();
     parallel_for(
         workers, [this](size_t) { work(); }, workers);
-    std::vector<KinetoDamage> damage;
-    for (const JsonDamage& each : cutter_.damage()) damage.push_back({each.offset, each.what});
-    if (!source_.damage().empty()) damage.push_back({offset_, source_.damage()});
-    const bool nothing = model_.events() == 0 && (!damage.empty() || cutter_.not_events() != 0);
-    if (nothing || !cutter_.found_events() || model_.no_event_at_all()) refuse(damage);
+    KinetoTextDamage damage{{}, cutter_.damaged_places(), cutter_.lost_events()};
+    for (const JsonDamage& each : cutter_.damage()) damage.listed.push_back({each.offset, each.what});
+    if (!source_.damage().empty()) {
+      damage.listed.push_back({offset_, source_.damage()});
+      ++damage.places;
+    }
+    const bool nothing = model_.events() == 0 && (damage.places != 0 || cutter_.not_events() != 0);
+    if (nothing || !cutter_.found_events() || model_.no_event_at_all()) refuse(damage.listed);
     if (cutter_.not_events() != 0)
       header_.facts.emplace_back(
           "skipped", fmt::format("{} elements of the list of events that are no objects", cutter_.not_events()));
@@ -100,7 +104,10 @@ class KinetoImport {
     stretch.cut.members.clear();
     stretch.offset = offset_;
     stretch.size = carried_.size();
-    stretch.text.resize(std::max(stretch.text.size(), std::max(stretch_bytes_, 2 * carried_.size()) + kPadding));
+    // A buffer that was enlarged for a long event is not kept.
+    const size_t needed = carried_.size() + stretch_bytes_ + kPadding;
+    if (stretch.text.size() > 2 * needed) std::vector<char>().swap(stretch.text);
+    if (stretch.text.size() < needed) stretch.text = std::vector<char>(needed);
     std::copy(carried_.begin(), carried_.end(), stretch.text.begin());
     const size_t room = stretch.text.size() - kPadding - stretch.size;
     const size_t got = source_.read(stretch.text.data() + stretch.size, room);
@@ -111,6 +118,8 @@ class KinetoImport {
     for (const JsonMember& member : stretch.cut.members)
       header_.add(member.key,
                   {stretch.text.data() + member.value.begin, size_t{member.value.end - member.value.begin}});
+    const size_t left = stretch.size - stretch.cut.consumed;
+    if (carried_.capacity() > 2 * stretch_bytes_ && left <= stretch_bytes_) std::vector<char>().swap(carried_);
     carried_.assign(stretch.text.data() + stretch.cut.consumed, stretch.text.data() + stretch.size);
     offset_ += stretch.cut.consumed;
     stretch.number = next_number_++;
@@ -150,8 +159,8 @@ class KinetoImport {
 }  // namespace
 
 void import_kineto(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,
-                   size_t stretch_bytes) {
-  KinetoImport(std::move(source), path, trace, options, stretch_bytes).run();
+                   size_t stretch_bytes, const JsonLimits& limits) {
+  KinetoImport(std::move(source), path, trace, options, stretch_bytes, limits).run();
 }
 
 }  // namespace prof::analyzer

@@ -183,7 +183,7 @@ void KinetoModel::add_arrows(const KinetoRows& rows) {
   }
 }
 
-void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> damage) {
+void KinetoModel::finish(const KinetoHeader& header, KinetoTextDamage damage) {
   range_pairs_.close(last_ns_, trace_, summary_);
   streams_.name_lanes(threads_);
   counters_.move_threads(convert_gpu_tracks(trace_, mark_, threads_, streams_, kernels_, to_.apis()));
@@ -195,6 +195,14 @@ void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> d
   threads_.write_names();
   for (uint32_t p = mark_.processes; p < trace_.processes.size(); ++p) trace_.processes[p].facts = header.facts;
   summary_.write(header, std::move(damage), counter_facts, path_, trace_.processes[mark_.processes]);
+  // The profiler before torch.profiler (torch.autograd.profiler.profile(use_cuda=True)) timed operators between events.
+  if (const StringId legacy = trace_.strings.intern("CUDA functions"); threads_.find_process(legacy) != kNone) {
+    trace_.processes[mark_.processes].facts.emplace_back(
+        "partial",
+        path_ +
+            ": a trace of the legacy autograd profiler: \"CUDA functions\" are operators timed between CUDA events, no "
+            "kernels; they are read as ranges, and GPU times are not known");
+  }
   counters_.place(finish_import(trace_, mark_, header.base_ns));
 }
 

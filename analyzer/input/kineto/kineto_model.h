@@ -29,8 +29,8 @@ class KinetoModel {
   KinetoModel(Trace& trace, const std::string& path);
 
   void add(const KinetoRows& rows);
-  // After the last stretch. `damage`: what is wrong with the text beyond single events.
-  void finish(const KinetoHeader& header, std::vector<KinetoDamage> damage);
+  // After the last stretch. `damage`: what is wrong with the text beyond events that are no JSON.
+  void finish(const KinetoHeader& header, KinetoTextDamage damage);
 
   uint64_t events() const { return summary_.events(); }
   // There are objects, but none is an event.

@@ -49,8 +49,19 @@ void KinetoRowMaker::add(char* origin, JsonPlace place, std::span<const JsonPlac
                         fmt::format("event skipped, it is no JSON: {}", error.what));
     return;
   }
+  if (event_.repaired) rows_.tally.aside(KinetoAside::Repaired);
   count();
+  if (event_.escapes && class_ == KinetoClass::Python) repair_path();
   dispatch();
+}
+
+// A Python frame is named after its file. If every backslash of a path begins an escape by chance ("torch\nn"), the
+// event is JSON, and the path has control characters.
+void KinetoRowMaker::repair_path() {
+  const std::string path = path_with_backslashes(event_.name);
+  if (path.empty()) return;
+  event_.name = rows_.made.keep(path);
+  if (!event_.repaired) rows_.tally.aside(KinetoAside::Repaired);
 }
 
 // Also finds what the category means. Most events have the category of the event before.

@@ -30,6 +30,7 @@ class KinetoRowMaker {
  private:
   void count();
   void dispatch();
+  void repair_path();
   void complete();
   void timed(const KinetoTimes& times);
   void edge(KinetoEdgeKind edge);

@@ -37,7 +37,7 @@ void KinetoSummary::add(const KinetoTally& stretch) {
   }
 }
 
-void KinetoSummary::write(const KinetoHeader& header, std::vector<KinetoDamage> damage,
+void KinetoSummary::write(const KinetoHeader& header, KinetoTextDamage text,
                           const std::vector<std::string>& counter_facts, const std::string& path,
                           Process& process) const {
   process.facts.emplace_back("events", std::to_string(events_));
@@ -47,14 +47,15 @@ void KinetoSummary::write(const KinetoHeader& header, std::vector<KinetoDamage> 
       process.facts.emplace_back(kAsideTexts[i].key, fmt::format("{} {}", aside_[i], kAsideTexts[i].text));
   }
   for (const std::string& fact : counter_facts) process.facts.emplace_back("hardware counters", fact);
+  std::vector<KinetoDamage>& damage = text.listed;
   for (const std::string& what : header.unread) damage.push_back({0, what});
   damage.insert(damage.end(), damage_.begin(), damage_.end());
   std::stable_sort(damage.begin(), damage.end(),
                    [](const KinetoDamage& a, const KinetoDamage& b) { return a.offset < b.offset; });
   for (const KinetoDamage& each : damage)
     process.damage.push_back(path + ": " + each.what + " (at offset " + std::to_string(each.offset) + " of the text)");
-  const uint64_t unlisted = damaged_ - damage_.size();
-  if (unlisted != 0) process.damage.push_back(path + ": " + std::to_string(unlisted) + " more events are no JSON");
+  process.damaged_places = text.places + header.unread.size() + damaged_;
+  process.damage_lost = text.lost_events + damaged_;
   process.finished = damage.empty();
 }
 

@@ -26,9 +26,10 @@ class KinetoSummary {
     return events_ != 0 && aside_[static_cast<size_t>(KinetoAside::UnknownPhase)] == events_;
   }
 
-  // `damage`: what is wrong with the text beyond single events. `counter_facts`: lines about hardware counters.
-  void write(const KinetoHeader& header, std::vector<KinetoDamage> damage,
-             const std::vector<std::string>& counter_facts, const std::string& path, Process& process) const;
+  // `damage`: what is wrong with the text beyond events that are no JSON. `counter_facts`: lines about hardware
+  // counters.
+  void write(const KinetoHeader& header, KinetoTextDamage damage, const std::vector<std::string>& counter_facts,
+             const std::string& path, Process& process) const;
 
  private:
   uint64_t events_ = 0, damaged_ = 0;

@@ -23,6 +23,13 @@ struct KinetoDamage {
   std::string what;
 };
 
+// What is wrong with the text of a file: the first places, the number of all, and how many events they cost.
+struct KinetoTextDamage {
+  std::vector<KinetoDamage> listed;
+  uint64_t places = 0;
+  uint64_t lost_events = 0;
+};
+
 // The events of one category, or of one phase if they have no category.
 struct KinetoCount {
   std::string category;

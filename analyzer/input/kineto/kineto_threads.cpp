@@ -1,11 +1,20 @@
 #include "analyzer/input/kineto/kineto_threads.h"
 
+#include "analyzer/base/input_error.h"
 #include "analyzer/base/json/json_decimal.h"
 #include "analyzer/input/kineto/kineto_rows.h"
+
+#include <fmt/format.h>
 
 #include <string_view>
 
 namespace prof::analyzer {
+
+namespace {
+
+constexpr uint32_t kMostProcesses = 1 << 16;  // a process takes a KiB of memory
+
+}  // namespace
 
 // Pids are numbers, also as text. Negative ones are the profiler's own and belong to the first process.
 uint32_t KinetoThreads::process(StringId pid_text) {
@@ -19,6 +28,8 @@ uint32_t KinetoThreads::process(StringId pid_text) {
     return mark_.processes;
   }
   const uint32_t row = row_count(trace_.processes);
+  if (row - mark_.processes >= kMostProcesses)
+    throw InputError(fmt::format("{}: has events of more than {} processes", path_, kMostProcesses));
   Process& process = trace_.processes.emplace_back();
   process.source = path_;
   process.pid = number && pid >= 0 ? static_cast<uint32_t>(pid) : row - mark_.processes;

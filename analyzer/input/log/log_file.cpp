@@ -1,6 +1,7 @@
 // See log_file.h. This file: opening, decompression and the header. log_index.cpp: the blocks.
 #include "analyzer/input/log/log_file.h"
 
+#include "analyzer/base/input_error.h"
 #include "analyzer/input/log/log_liveness.h"
 #include "analyzer/input/log/ring_copy.h"
 #include "preload/format/loss_counters.h"
@@ -59,11 +60,12 @@ LogOpenResult LogFile::open(const std::string& path) {
   LogError error;
   log->path_ = path;
   if (!log->map(path, error)) return {nullptr, error};
-  return finish(std::move(log));
+  return reading_file(path, [&] { return finish(std::move(log)); });
 }
 
-LogOpenResult LogFile::from_memory(std::vector<uint8_t> bytes, std::string name) {
+LogOpenResult LogFile::from_memory(std::vector<uint8_t> bytes, std::string name, uint64_t most_rubbish) {
   std::unique_ptr<LogFile> log(new LogFile);
+  log->most_rubbish_ = most_rubbish;
   log->path_ = std::move(name);
   log->memory_ = std::move(bytes);
   log->data_ = log->memory_.data();
@@ -114,54 +116,93 @@ bool LogFile::map(const std::string& path, LogError& error) {
   return true;
 }
 
+// Appends whole blocks, or the rest of the file. False: these are no blocks of a log.
+bool LogFile::keep_inflated(const uint8_t* bytes, uint64_t size, Rubbish& rubbish) {
+  constexpr uint64_t kBlock = format::kBlockBytes;
+  const uint64_t begin = inflated_.size();
+  if (begin == 0) {
+    const uint64_t magic = format::kFileMagic;
+    if (std::memcmp(bytes, &magic, std::min<uint64_t>(size, sizeof magic)) != 0) return false;
+  }
+  inflated_.resize(begin + size);
+  for (uint64_t at = 0; at < size; at += kBlock) {
+    const uint64_t length = std::min(size - at, kBlock);
+    const bool zero = bytes[at] == 0 && std::memcmp(bytes + at, bytes + at + 1, length - 1) == 0;
+    if (zero) continue;  // the memory is zero
+    std::memcpy(inflated_.data() + begin + at, bytes + at, length);
+    uint32_t magic = 0;
+    std::memcpy(&magic, bytes + at, std::min<uint64_t>(length, sizeof magic));
+    const bool block = magic == format::kBlockMagic || magic == format::kBlockGoneMagic;
+    if (block || begin + at < kFirstBlock) {
+      rubbish.bytes = 0;
+      continue;
+    }
+    if (rubbish.bytes == 0) rubbish.begin = begin + at;
+    rubbish.bytes += length;
+    if (rubbish.bytes <= most_rubbish_) continue;
+    inflated_.resize(rubbish.begin);
+    return false;
+  }
+  return true;
+}
+
 bool LogFile::inflate_all(LogError& error) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) {
     error = make_error(LogErrorKind::CannotRead, "zlib could not be started");
     return false;
   }
-  std::vector<uint8_t> out;
-  uint64_t used = 0;
-  int status = Z_OK;
+  std::vector<uint8_t> piece(64 * format::kBlockBytes);
   uint64_t at = 0;
-  while (true) {
-    if (stream.avail_in == 0 && at < size_) {
-      const uint64_t piece = std::min<uint64_t>(size_ - at, 1u << 30);
-      stream.next_in = const_cast<Bytef*>(data_ + at);
-      stream.avail_in = static_cast<uInt>(piece);
-      at += piece;
+  Rubbish rubbish;
+  int status = Z_OK;
+  bool is_log = true;
+  while (is_log && status == Z_OK) {
+    // Fills the piece; only the last one is not full.
+    stream.next_out = piece.data();
+    stream.avail_out = static_cast<uInt>(piece.size());
+    while (status == Z_OK && stream.avail_out != 0) {
+      if (stream.avail_in == 0 && at < size_) {
+        const uint64_t input = std::min<uint64_t>(size_ - at, 1u << 30);
+        stream.next_in = const_cast<Bytef*>(data_ + at);
+        stream.avail_in = static_cast<uInt>(input);
+        at += input;
+      }
+      status = inflate(&stream, Z_NO_FLUSH);
+      // gzip files may be concatenated
+      if (status == Z_STREAM_END && (stream.avail_in != 0 || at < size_)) status = inflateReset(&stream);
     }
-    if (used == out.size()) out.resize(std::max<size_t>(1 << 16, out.size() * 2));
-    const uint64_t room = std::min<uint64_t>(out.size() - used, 1u << 30);
-    stream.next_out = out.data() + used;
-    stream.avail_out = static_cast<uInt>(room);
-    status = inflate(&stream, Z_NO_FLUSH);
-    used += room - stream.avail_out;
-    if (status == Z_STREAM_END && (stream.avail_in != 0 || at < size_)) {
-      if (inflateReset(&stream) != Z_OK) break;  // gzip files may be concatenated
-      continue;
-    }
-    if (status == Z_BUF_ERROR && stream.avail_out == 0) continue;
-    if (status != Z_OK) break;
+    const uint64_t got = piece.size() - stream.avail_out;
+    if (got != 0) is_log = keep_inflated(piece.data(), got, rubbish);
   }
-  const uint64_t consumed = at - stream.avail_in;
+  const uint64_t consumed = at - stream.avail_in, used = inflated_.size();
   const std::string why = stream.msg != nullptr ? stream.msg : "it ends early";
   inflateEnd(&stream);
-  if (status != Z_STREAM_END && used < kFirstBlock) {
+  if (!is_log && used == 0) {
+    error = make_error(LogErrorKind::NotALog, "is not a prof log: it does not start with \\x89PRFLOG\\n", 0,
+                       "`prof check` says what kind of file it is");
+    return false;
+  }
+  if (is_log && status != Z_STREAM_END && used < kFirstBlock) {
     error = make_error(LogErrorKind::NotALog, fmt::format("is a damaged gzip file: {}", why), consumed);
     return false;
   }
-  if (status != Z_STREAM_END) {
+  if (!is_log) {
+    add_damage(
+        DamageKind::BadCompression, used, 0,
+        fmt::format("more than {} bytes of the unpacked log are no blocks; what follows is not read (at offset {} "
+                    "of the file)",
+                    most_rubbish_, consumed));
+  } else if (status != Z_STREAM_END) {
     add_damage(DamageKind::BadCompression, used, 0,
                fmt::format("the gzip stream is damaged at offset {} of the file ({}); what follows is missing",
                            consumed, why));
   }
-  out.resize(used);
   if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
   mapped_ = false;
-  memory_ = std::move(out);
-  data_ = memory_.data();
-  size_ = used;
+  memory_ = {};
+  data_ = inflated_.data();
+  size_ = inflated_.size();
   compressed_ = true;
   return true;
 }

@@ -4,6 +4,7 @@
 // is not delivered is in damage().
 #pragma once
 
+#include "analyzer/base/column.h"
 #include "analyzer/input/log/log_kinds.h"
 #include "preload/format/block.h"
 
@@ -88,8 +89,10 @@ struct LogOpenResult {
 class LogFile {
  public:
   static LogOpenResult open(const std::string& path);
+  // gzip data that inflates to this many bytes without a block is refused: it is no log, whatever its header is.
+  static constexpr uint64_t kMostRubbish = uint64_t{64} << 20;
   // Opens the bytes of a plain or gzip log. For tests and fuzzing.
-  static LogOpenResult from_memory(std::vector<uint8_t> bytes, std::string name);
+  static LogOpenResult from_memory(std::vector<uint8_t> bytes, std::string name, uint64_t most_rubbish = kMostRubbish);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
@@ -131,6 +134,11 @@ class LogFile {
   LogFile() = default;
   bool map(const std::string& path, LogError& error);
   bool inflate_all(LogError& error);
+  // What is inflated since the last block and is no block.
+  struct Rubbish {
+    uint64_t begin = 0, bytes = 0;
+  };
+  bool keep_inflated(const uint8_t* bytes, uint64_t size, Rubbish& rubbish);
   bool copy_of_ring(LogError& error);
   bool read_header(LogError& error);
   void index_blocks();
@@ -153,6 +161,8 @@ class LogFile {
   bool changes_ = false;  // while it is read
   bool still_written_ = false;
   std::vector<uint8_t> memory_;
+  Column<uint8_t> inflated_;  // pages of zeros take no memory
+  uint64_t most_rubbish_ = kMostRubbish;
   format::FileHeader header_{};
   std::unique_ptr<format::CounterPage> page_;
   std::string_view kind_text_, counter_text_;

@@ -10,6 +10,14 @@ namespace prof::analyzer {
 
 namespace {
 
+// Rows of the table have a time: they are events.
+bool has_times(const SqliteFile& file, std::string_view table) {
+  constexpr std::string_view kNames[] = {"start", "end",     "timestamp", "rawTimestamp", "begin",
+                                         "time",  "startNs", "endNs",     "start_ns",     "ts"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return file.has_column(table, name); });
+}
+
 template <class T> uint32_t length(const T& table) { return static_cast<uint32_t>(table.size()); }
 
 template <class T> void append(std::string& key, T value) {
@@ -215,18 +223,26 @@ ProcessId ActivityRows::process_of(uint32_t correlation) {
   return process(UINT64_MAX, 0);
 }
 
-void ActivityRows::note_unread(const SqliteFile& file, std::span<const std::string_view> read) {
-  std::string left;
+void ActivityRows::note_unread(const SqliteFile& file, std::span<const std::string_view> read,
+                               std::span<const std::string_view> known) {
+  std::string left, unknown;
   for (const std::string& table : file.tables()) {
-    const bool events = file.has_column(table, "start") || file.has_column(table, "timestamp");
-    if (!events || std::find(read.begin(), read.end(), table) != read.end()) continue;
-    SqliteRows rows(file, table, {"start"});
-    if (rows.next()) left += (left.empty() ? "" : ", ") + table;
+    const std::string_view base = SqliteFile::name_and_version(table).first;
+    const bool is_read = std::find(read.begin(), read.end(), base) != read.end();
+    if (is_read ? file.versioned(base) == table : !has_times(file, table)) continue;
+    if (!file.has_rows(table)) continue;
+    const bool is_known = !is_read && std::any_of(known.begin(), known.end(), [&](std::string_view each) {
+      return each.ends_with('*') ? table.starts_with(each.substr(0, each.size() - 1)) : each == base;
+    });
+    std::string& list = is_known ? left : unknown;
+    list += (list.empty() ? "" : ", ") + table;
   }
   if (!left.empty()) fact("tables not read", left);
+  if (!unknown.empty()) partial_.push_back("tables with events that are not known here, not read: " + unknown);
 }
 
 void ActivityRows::note_problems(const SqliteRows& rows) {
+  rows_lost_ += rows.rows_lost();
   for (std::string& line : rows.problems()) problems_.push_back(std::move(line));
 }
 
@@ -290,6 +306,9 @@ void ActivityRows::finish(const std::string& path, std::optional<int64_t> zero_r
   }
   for (std::string& problem : problems_)
     trace_.processes[mark_.processes].damage.push_back(fmt::format("{}: {}", path, problem));
+  for (const std::string& what : partial_)
+    trace_.processes[mark_.processes].facts.emplace_back("partial", fmt::format("{}: {}", path, what));
+  trace_.processes[mark_.processes].damage_lost = rows_lost_;
   for (uint32_t p = mark_.processes; p < trace_.processes.size(); ++p)
     trace_.processes[p].facts.insert(trace_.processes[p].facts.end(), facts_.begin(), facts_.end());
   finish_import(trace_, mark_, zero);

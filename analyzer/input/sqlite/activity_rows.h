@@ -71,8 +71,10 @@ class ActivityRows {
   // read before.
   ProcessId process_of(uint32_t correlation);
 
-  // Adds a fact: the tables with events that have rows and are not in the list.
-  void note_unread(const SqliteFile& file, std::span<const std::string_view> read);
+  // Tables with events that have rows and are not in the list `read`: a fact for those in the list `known` ("OSRT_*" is
+  // a pattern); all others are in Process::partial. So is a version of a table of `read` that is not read.
+  void note_unread(const SqliteFile& file, std::span<const std::string_view> read,
+                   std::span<const std::string_view> known);
   void note_problems(const SqliteRows& rows);
   void note_problem(std::string problem) { problems_.push_back(std::move(problem)); }
   // Adds a fact to every process of the file.
@@ -100,7 +102,8 @@ class ActivityRows {
   std::vector<uint32_t> open_;                      // rows of Trace::ranges
   std::unordered_map<uint32_t, uint32_t> callers_;  // correlation -> process; kNone: several
   uint64_t without_process_ = 0;
-  std::vector<std::string> problems_;
+  uint64_t rows_lost_ = 0;
+  std::vector<std::string> problems_, partial_;
   std::vector<std::pair<std::string, std::string>> facts_;
 };
 

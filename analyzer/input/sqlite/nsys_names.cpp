@@ -24,6 +24,17 @@ constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
                                       "NVTX_EVENTS",
                                       "DIAGNOSTIC_EVENT"};
 
+// Tables with events of other subjects than CUDA work and NVTX ranges.
+constexpr std::string_view kOfOtherSubjects[] = {
+    "OSRT_*",       "CUDNN_*",     "CUBLAS_*",     "CUSPARSE_*",    "CUFFT_*",      "CUDA_UM_*", "CUDA_GPU_*",
+    "CUDA_GRAPH_*", "COMPOSITE_*", "SAMPLING_*",   "SCHED_*",       "PERF_EVENT_*", "GPU_*",     "GENERIC_*",
+    "NIC_*",        "IB_*",        "NET_*",        "NETWORK_*",     "NVVIDEO_*",    "NVMEDIA_*", "OPENGL_*",
+    "KHR_DEBUG_*",  "VULKAN_*",    "DX11_*",       "DX12_*",        "D3D*",         "WDDM_*",    "ETW_*",
+    "FTRACE_*",     "MPI_*",       "UCX_*",        "NVSHMEM_*",     "OPENMP_*",     "OPENACC_*", "QNX_*",
+    "SLI_*",        "SYSCALL*",    "FECS_*",       "HYPERVISOR_*",  "MEMORY_*",     "PYTHON_*",  "STUTTER_*",
+    "DIAGNOSTIC_*", "CPU_*",       "CPU_CYCLES_*", "UNCORE_PMU_*",  "SOC_*",        "STORAGE_*", "TARGET_INFO_*",
+    "ENUM_*",       "META_DATA_*", "ANALYSIS_*",   "EVENT_SOURCE*", "XHV_*"};
+
 // Columns of TARGET_INFO_GPU and Kineto's names for them. A name has a unit if Kineto has no such number.
 struct GpuProperty {
   std::string_view column, name;
@@ -78,10 +89,10 @@ std::map<int64_t, Gpu> read_gpus(const SqliteFile& file) {
 NsysNames::NsysNames(const SqliteFile& file) {
   const std::vector<std::string> tables = file.tables();
   const bool known = std::any_of(tables.begin(), tables.end(), [](const std::string& table) {
-    return table.starts_with("CUPTI_ACTIVITY_KIND_") || table.starts_with("TARGET_INFO_") || table == "NVTX_EVENTS" ||
-           table == "PROFILER_OVERHEAD";
+    return table.starts_with("CUPTI_ACTIVITY_KIND_") || table.starts_with("TARGET_INFO_") ||
+           table.starts_with("NVTX_EVENTS") || table.starts_with("PROFILER_OVERHEAD");
   });
-  if (!known || !file.has_table("StringIds")) {
+  if (!known || !file.has_table(file.versioned("StringIds"))) {
     std::string some;
     for (size_t i = 0; i < tables.size() && i < 8; ++i) some += (i == 0 ? "" : ", ") + tables[i];
     throw InputError(fmt::format(
@@ -136,7 +147,7 @@ void describe_nsys_session(const SqliteFile& file, const NsysNames& names, Activ
     if (name == "EXPORT_PRODUCT_NAME" || name == "EXPORT_PRODUCT_VERSION" || name == "EXPORT_SCHEMA_VERSION")
       rows.fact(std::string(name), std::string(exported.text(1)));
   }
-  rows.note_unread(file, kRead);
+  rows.note_unread(file, kRead, kOfOtherSubjects);
   for (const std::string& problem : names.problems()) rows.note_problem(problem);
   for (const SqliteRows* each : {&processes, &threads, &environment, &exported}) rows.note_problems(*each);
 }

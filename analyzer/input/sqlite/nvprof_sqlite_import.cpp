@@ -52,7 +52,8 @@ class NvprofImport {
                                                 "CUPTI_ACTIVITY_KIND_MEMCPY",
                                                 "CUPTI_ACTIVITY_KIND_MEMCPY2",
                                                 "CUPTI_ACTIVITY_KIND_MEMSET"};
-    rows_.note_unread(file_, kReadTables);
+    constexpr std::string_view kOtherActivities[] = {"CUPTI_ACTIVITY_KIND_*"};
+    rows_.note_unread(file_, kReadTables, kOtherActivities);
     const ImportMark mark = rows_.mark();
     Trace& trace = rows_.trace();
     if (calls_of_unknown_name_ != 0) rows_.fact("calls named by number", std::to_string(calls_of_unknown_name_));

@@ -40,7 +40,7 @@ std::string_view column_text(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(const std::string& path) : path_(path) {
+SqliteFile::SqliteFile(const std::string& path, int longest_cell) : path_(path), longest_cell_(longest_cell) {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0) file_bytes_ = static_cast<uint64_t>(info.st_size);
   sqlite3* database = nullptr;
@@ -52,10 +52,9 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path) {
   }
   // The schema is part of the input: it must not make SQLite run functions or use unlimited memory. With a "writable"
   // schema SQLite reads what remains of a truncated file, and of a partly damaged list of tables.
-  constexpr int kLongestCell = 64 << 20;
   sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_cell);
   sqlite3_stmt* statement = nullptr;
   const char* const query =
       "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
@@ -77,6 +76,40 @@ bool SqliteFile::has_column(std::string_view table, std::string_view column) con
          std::find(found->second.begin(), found->second.end(), column) != found->second.end();
 }
 
+bool SqliteFile::has_rows(std::string_view table) const {
+  if (!has_table(table)) return false;
+  sqlite3_stmt* statement = nullptr;
+  const std::string query = fmt::format("SELECT 1 FROM {} LIMIT 1", quoted(table));
+  const bool found = sqlite3_prepare_v2(handle(), query.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
+                     sqlite3_step(statement) == SQLITE_ROW;
+  sqlite3_finalize(statement);
+  return found;
+}
+
+std::pair<std::string_view, uint64_t> SqliteFile::name_and_version(std::string_view table) {
+  const size_t at = table.rfind("_V");
+  uint64_t version = 0;
+  if (at == std::string_view::npos || at == 0) return {table, 1};
+  const char* const end = table.data() + table.size();
+  const auto [after, error] = std::from_chars(table.data() + at + 2, end, version);
+  if (error != std::errc() || after != end) return {table, 1};
+  return {table.substr(0, at), version};
+}
+
+std::string SqliteFile::versioned(std::string_view name) const {
+  std::string best(name);
+  std::pair<bool, uint64_t> best_rank;
+  for (auto table = columns_.lower_bound(name); table != columns_.end() && table->first.starts_with(name); ++table) {
+    const auto [base, version] = name_and_version(table->first);
+    if (base != name) continue;
+    const std::pair<bool, uint64_t> rank{has_rows(table->first), version};
+    if (rank <= best_rank) continue;
+    best = table->first;
+    best_rank = rank;
+  }
+  return best;
+}
+
 std::vector<std::string> SqliteFile::tables() const {
   std::vector<std::string> names;
   for (const auto& [name, columns] : columns_) names.push_back(name);
@@ -84,23 +117,50 @@ std::vector<std::string> SqliteFile::tables() const {
 }
 
 SqliteRows::SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns)
-    : file_(file), table_(std::move(table)), names_(columns.begin(), columns.end()), misread_(columns.size()) {
+    : file_(file), table_(file.versioned(table)), names_(columns.begin(), columns.end()), misread_(columns.size()) {
   if (!file.has_table(table_)) return;
-  std::string list;
   for (const std::string& name : names_) {
-    if (!list.empty()) list += ", ";
-    list += file.has_column(table_, name) ? quoted(name) : "NULL";
+    if (!list_.empty()) list_ += ", ";
+    list_ += file.has_column(table_, name) ? quoted(name) : "NULL";
   }
+  has_row_ids_ = !file.has_column(table_, "rowid");
+  if (has_row_ids_ && prepare("")) return;
+  has_row_ids_ = false;  // WITHOUT ROWID
+  if (!prepare("")) broken_ = file.error();
+}
+
+bool SqliteRows::prepare(std::string_view where) {
+  const std::string query =
+      fmt::format("SELECT {}{} FROM {}{}", list_, has_row_ids_ ? ", rowid" : "", quoted(table_), where);
   sqlite3_stmt* statement = nullptr;
-  const std::string query = fmt::format("SELECT {} FROM {}", list, quoted(table_));
-  if (sqlite3_prepare_v2(file.handle(), query.c_str(), -1, &statement, nullptr) != SQLITE_OK) broken_ = file.error();
+  const bool prepared = sqlite3_prepare_v2(file_.handle(), query.c_str(), -1, &statement, nullptr) == SQLITE_OK;
   statement_.reset(statement);
+  return prepared;
+}
+
+// After a row that has a text longer than the limit: continues at the row after it.
+bool SqliteRows::skip_long_row() {
+  if (!has_row_ids_) return false;
+  const std::string after = last_row_id_ ? fmt::format(" WHERE rowid > {}", *last_row_id_) : "";
+  const std::string query = fmt::format("SELECT min(rowid) FROM {}{}", quoted(table_), after);
+  sqlite3_stmt* statement = nullptr;
+  const bool found = sqlite3_prepare_v2(file_.handle(), query.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
+                     sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) == SQLITE_INTEGER;
+  const int64_t row = found ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  if (!found) return false;
+  last_row_id_ = row;
+  if (long_rows_++ == 0) first_long_row_ = row;
+  ++rows_aside_;
+  return prepare(fmt::format(" WHERE rowid > {} ORDER BY rowid", row));
 }
 
 bool SqliteRows::next() {
   if (statement_ == nullptr || !broken_.empty()) return false;
-  const int step = sqlite3_step(statement_.get());
+  int step = sqlite3_step(statement_.get());
+  while (step == SQLITE_TOOBIG && skip_long_row()) step = sqlite3_step(statement_.get());
   if (step == SQLITE_ROW) {
+    if (has_row_ids_) last_row_id_ = sqlite3_column_int64(statement_.get(), static_cast<int>(names_.size()));
     // Pages of a damaged file may point to each other in cycles.
     if (++rows_ <= file_.file_bytes()) return true;
     broken_ = "it has more rows than the file has bytes";
@@ -161,6 +221,9 @@ std::vector<std::string> SqliteRows::problems() const {
   if (!broken_.empty())
     lines.push_back(fmt::format("{}: damaged after {}: {}; the rest of the table is not read", table_,
                                 rows(std::min(rows_, file_.file_bytes())), broken_));
+  if (long_rows_ != 0)
+    lines.push_back(fmt::format("{}: {} skipped: a text in it is longer than {} bytes (the first is row {})", table_,
+                                rows(long_rows_), file_.longest_cell(), first_long_row_));
   for (const auto& [why, count] : aside_) lines.push_back(fmt::format("{}: {} skipped: {}", table_, rows(count), why));
   for (size_t i = 0; i < names_.size(); ++i) {
     if (misread_[i] != 0)
@@ -178,7 +241,8 @@ bool sqlite_has(const std::string& path, std::string_view first_bytes, std::init
   try {
     const SqliteFile file(path);
     const std::vector<std::string> names = file.tables();
-    return std::all_of(tables.begin(), tables.end(), [&](std::string_view table) { return file.has_table(table); }) &&
+    return std::all_of(tables.begin(), tables.end(),
+                       [&](std::string_view table) { return file.has_table(file.versioned(table)); }) &&
            std::any_of(names.begin(), names.end(), [&](const std::string& name) {
              return std::any_of(prefixes.begin(), prefixes.end(),
                                 [&](std::string_view prefix) { return name.starts_with(prefix); });

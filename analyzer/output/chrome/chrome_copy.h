@@ -8,6 +8,7 @@
 #include "analyzer/output/chrome/chrome_match.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>

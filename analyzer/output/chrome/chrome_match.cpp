@@ -4,11 +4,13 @@
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/kineto/kineto_category.h"
+#include "analyzer/input/kineto/kineto_event.h"
 #include "analyzer/model/names.h"
 
 #include <rapidjson/document.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -128,6 +130,9 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   wanted.name = unquoted(event.name);
   std::string plain;
   if (wanted.name.find('\\') != std::string_view::npos) wanted.name = plain = unescaped(event.name);
+  if (!plain.empty() && kineto_class(unquoted(event.category)) == KinetoClass::Python) {
+    if (std::string path = path_with_backslashes(plain); !path.empty()) wanted.name = plain = std::move(path);
+  }
 
   Track& track = track_of(event);
   using Row = ChromeRow::Table;

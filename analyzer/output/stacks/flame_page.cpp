@@ -16,6 +16,9 @@ constexpr std::string_view kPage =
 #include "analyzer/output/stacks/flame_page.inc"
     ;
 
+// A text of the recorded program as the page shows it.
+std::string page_text(std::string_view text) { return json_string(cut_text(readable_utf8(text), kLongestOnPage)); }
+
 // JSON inside a <script> element must not contain the end of the element.
 std::string in_script(const std::string& json) {
   std::string safe;
@@ -46,15 +49,15 @@ template <class Each> void write_list(Sink& sink, std::string_view name, size_t 
 }
 
 void write_tree(const CallTree& tree, const StackFileInfo& info, Sink& sink) {
-  sink.write(in_script(fmt::format("{{\"title\":{},\"metric\":{},\"unit\":{},\"compared\":{}", json_string(info.title),
+  sink.write(in_script(fmt::format("{{\"title\":{},\"metric\":{},\"unit\":{},\"compared\":{}", page_text(info.title),
                                    json_string(tree.metric), json_string(tree.unit), tree.compared)));
   const std::vector<TreeFrame>& frames = tree.frames();
   const std::vector<TreeNode>& nodes = tree.nodes();
   // A frame: name, file, line, module, kind.
   write_list(sink, "frames", frames.size(), [&](size_t f) {
-    return in_script(fmt::format("[{},{},{},{},{}]", json_string(tree.text(frames[f].name)),
-                                 json_string(tree.text(frames[f].file)), frames[f].line,
-                                 json_string(tree.text(frames[f].module)), static_cast<int>(frames[f].kind)));
+    return in_script(fmt::format("[{},{},{},{},{}]", page_text(tree.text(frames[f].name)),
+                                 page_text(tree.text(frames[f].file)), frames[f].line,
+                                 page_text(tree.text(frames[f].module)), static_cast<int>(frames[f].kind)));
   });
   write_list(sink, "parent", nodes.size(), [&](size_t n) { return fmt::format_int(nodes[n].parent).str(); });
   write_list(sink, "frame", nodes.size(), [&](size_t n) { return fmt::format_int(nodes[n].frame).str(); });

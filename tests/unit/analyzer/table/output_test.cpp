@@ -152,6 +152,71 @@ TEST(Table, SortsBySpellingsOfAnotherTool) {
   EXPECT_FALSE(table.sort_by("-theirs"));
 }
 
+std::string written(const Table& table, TableFormat format) {
+  std::string text;
+  Sink sink(&text);
+  write_table(table, format, TimeUnit::Auto, sink);
+  sink.close();
+  return text;
+}
+
+Table of_names(std::initializer_list<std::string> names) {
+  Table table("t", "T");
+  table.add_named_column(ColumnId::name, "Name", "name", CellType::Text);
+  table.add_named_column(ColumnId::count, "Count", "count", CellType::Count);
+  for (const std::string& name : names) table.row().add(std::string_view(name)).add(int64_t{-5});
+  return table;
+}
+
+TEST(Table, CsvCellsAreNoFormulasAndNumbersRemainNumbers) {
+  const Table table = of_names({"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "=a,\"b\"", "＝1+1", "-5", "+5.25 %",
+                                "--", "a=b", "-1e3", "-Wall"});
+  EXPECT_EQ(
+      written(table, TableFormat::Csv),
+      "Name,Count\n'=1+1,-5\n'+cmd|' /C calc'!A0,-5\n'-2+3,-5\n'@SUM(A1),-5\n\"'=a,\"\"b\"\"\",-5\n'＝1+1,-5\n-5,-5\n"
+      "+5.25 %,-5\n--,-5\na=b,-5\n-1e3,-5\n'-Wall,-5\n");
+  EXPECT_NE(written(table, TableFormat::Json).find("\"name\":\"=1+1\""), std::string::npos);
+}
+
+// U+202E turns the direction of the text that follows, U+009B begins a command of the terminal.
+TEST(Table, CharactersThatControlOthersAreShownAndJsonKeepsThem) {
+  const std::string name = "a\u202eb\u2066c\u009b2J\u2028d\u200fé";
+  const Table table = of_names({name});
+  for (const TableFormat format : {TableFormat::Text, TableFormat::Csv}) {
+    const std::string text = written(table, format);
+    EXPECT_NE(text.find("a\\u202eb\\u2066c\\u009b2J\\u2028d\\u200fé"), std::string::npos) << text;
+  }
+  const std::string json = written(table, TableFormat::Json);
+  EXPECT_EQ(json.find("\u202e"), std::string::npos);
+  rapidjson::Document document;
+  ASSERT_FALSE(document.Parse(json.c_str()).HasParseError());
+  EXPECT_EQ(document["rows"][0]["name"].GetString(), name);
+}
+
+TEST(Table, LongTextsAreCutAndNoRowIsPaddedToThem) {
+  const std::string name = std::string(1 << 20, 'x') + "end";
+  Table table = of_names({name, "short"});
+  table.coverage = "whole";
+  const std::string text = written(table, TableFormat::Text);
+  EXPECT_LT(text.size(), 5000u);
+  EXPECT_NE(text.find("x…"), std::string::npos);
+  for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+    EXPECT_LE(end - at, kLongestText + 20);
+  const size_t row = text.find("short");
+  EXPECT_LE(text.find('\n', row) - row, kWidestText + 20);
+  const std::string csv = written(table, TableFormat::Csv);
+  EXPECT_LT(csv.size(), 40'000u);
+  EXPECT_GT(csv.size(), 32'000u);
+  EXPECT_NE(written(table, TableFormat::Json).find(name), std::string::npos);
+}
+
+TEST(Table, CutsBetweenCharacters) {
+  EXPECT_EQ(cut_text("äöü", 3), "äöü");
+  EXPECT_EQ(cut_text("äöüß", 3), "äö…");
+  EXPECT_EQ(cut_text("abc", 1), "…");
+  EXPECT_EQ(cut_text("", 1), "");
+}
+
 class SinkTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -114,11 +114,11 @@ TEST_F(ChromeTextTest, SaysWhereATextEndsTooEarly) {
 }
 
 TEST_F(ChromeTextTest, LeavesOutAnEventThatIsNoJsonAndGoesOn) {
-  const Read got = read("{\"traceEvents\":[{\"ph\" \"X\"},{\"ph\":\"i\"},{\"a\":01},{\"b\":\"\t\"}]}");
+  const Read got = read("{\"traceEvents\":[{\"ph\" \"X\"},{\"ph\":\"i\"},{\"a\":'1'},{\"b\":\"\n\"}]}");
   EXPECT_EQ(got.events, std::vector<std::string>{"{\"ph\":\"i\"}"});
   ASSERT_EQ(got.damage.size(), 3u);
   EXPECT_EQ(got.damage[0], "byte 22: an event that is not well-formed JSON is left out");
-  EXPECT_EQ(got.damage[1], "byte 44: an event that is not well-formed JSON is left out");
+  EXPECT_EQ(got.damage[1], "byte 43: an event that is not well-formed JSON is left out");
 }
 
 TEST_F(ChromeTextTest, EndsAtTextThatIsNoTrace) {
@@ -145,6 +145,8 @@ TEST_F(ChromeTextTest, MendsWhatStrictReadersRefuse) {
   const std::pair<std::string, std::string> cases[] = {
       {R"([{"a":NaN,"b":[-Infinity,Infinity,-Inf,1,],}])", R"({"a":null,"b":[null,null,null,1]})"},
       {"[{\"a\":\"N,]\\\",\xff\xc3\xa9\"}]", "{\"a\":\"N,]\\\",\\\\xff\xc3\xa9\"}"},
+      {R"([{"a":01,"b":-nan,"c":True,"d":,"e":"C:\q"}])", R"({"a":1,"b":null,"c":true,"d":null,"e":"C:\\q"})"},
+      {"[{\"a\":\"\t\"}]", "{\"a\":\"\\u0009\"}"},
       {R"([{"n":{},"e":[ ] , }])", R"({"n":{},"e":[ ]  })"},
   };
   for (const auto& [text, wanted] : cases) {

@@ -120,7 +120,7 @@ TEST(KinetoModel, HasAProcessWithTheFactsWithoutAnyRow) {
   KinetoModel model(trace, "t");
   KinetoHeader header;
   header.facts.emplace_back("rank", "3");
-  model.finish(header, {{7, "the text ends early"}});
+  model.finish(header, {{{7, "the text ends early"}}, 1, 0});
   ASSERT_EQ(trace.processes.size(), 1u);
   EXPECT_EQ(trace.processes[0].fact("rank"), "3");
   EXPECT_EQ(trace.processes[0].fact("events"), "0");

@@ -41,7 +41,7 @@ TEST(KinetoSummary, ListsDamageInTheOrderOfTheFile) {
   KinetoSummary summary;
   summary.add(stretch);
   Process process;
-  summary.write(header, {{20, "a bracket is missing"}}, {}, "t", process);
+  summary.write(header, {{{20, "a bracket is missing"}}, 1, 0}, {}, "t", process);
   ASSERT_EQ(process.damage.size(), 3u);
   EXPECT_EQ(process.damage[0], "t: a member is no JSON (at offset 0 of the text)");
   EXPECT_EQ(process.damage[1], "t: a bracket is missing (at offset 20 of the text)");
@@ -55,9 +55,10 @@ TEST(KinetoSummary, CountsDamagedEventsThatAreNotListed) {
   KinetoSummary summary;
   summary.add(stretch);
   Process process;
-  summary.write({}, {{1'000'000, "the text ends early"}}, {}, "t", process);
-  ASSERT_EQ(process.damage.size(), KinetoTally::kMostDamage + 2);
-  EXPECT_EQ(process.damage.back(), "t: 7 more events are no JSON");
+  summary.write({}, {{{1'000'000, "the text ends early"}}, 1, 0}, {}, "t", process);
+  EXPECT_EQ(process.damage.size(), KinetoTally::kMostDamage + 1);
+  EXPECT_EQ(process.all_damage(), KinetoTally::kMostDamage + 8);
+  EXPECT_EQ(process.damage_lost, KinetoTally::kMostDamage + 7);
 }
 
 TEST(KinetoSummary, KnowsAFileOfObjectsThatAreNoEvents) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -186,6 +187,26 @@ TEST(LogFile, ReadsGzipAndSaysWhereItIsDamaged) {
   EXPECT_LT(some, 20000u);
 
   EXPECT_EQ(LogFile::from_memory({0x1f, 0x8b, 8, 0, 0}, "x").error.kind, LogErrorKind::NotALog);
+}
+
+TEST(LogFile, GzipDataWithoutBlocksIsRefusedOrCutWithThePlace) {
+  EXPECT_EQ(LogFile::from_memory(gzip(std::vector<uint8_t>(1 << 20)), "x").error.kind, LogErrorKind::NotALog);
+  const std::vector<uint8_t> log = some_log(2000).bytes();
+  std::vector<uint8_t> bytes = log;
+  bytes.resize(log.size() + 100 * format::kBlockBytes);  // unused blocks, as of a log that is still written
+  const LogOpenResult unused = LogFile::from_memory(gzip(bytes), "unused", 10 * format::kBlockBytes);
+  ASSERT_TRUE(unused);
+  EXPECT_EQ(unused.log->log_bytes(), bytes.size());
+  EXPECT_TRUE(unused.log->damage().empty());
+  std::fill(bytes.begin() + static_cast<ptrdiff_t>(log.size()), bytes.end(), uint8_t{'x'});
+  const LogOpenResult rubbish = LogFile::from_memory(gzip(bytes), "rubbish", 10 * format::kBlockBytes);
+  ASSERT_TRUE(rubbish);
+  EXPECT_EQ(rubbish.log->log_bytes(), log.size());
+  ASSERT_EQ(rubbish.log->damage().size(), 1u);
+  EXPECT_EQ(rubbish.log->damage()[0].offset, log.size());
+  EXPECT_NE(rubbish.log->damage()[0].what.find("more than 40960 bytes of the unpacked log are no blocks"),
+            std::string::npos);
+  EXPECT_EQ(decode_all(*rubbish.log).all.size(), 2000u);
 }
 
 TEST(LogFile, AGrowingLogOfALivingProcessIsRead) {

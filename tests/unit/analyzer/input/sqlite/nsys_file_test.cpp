@@ -2,6 +2,7 @@
 // runs.
 #include "analyzer/base/input_error.h"
 #include "analyzer/base/intervals.h"
+#include "analyzer/input/sqlite/sqlite_reader.h"
 #include "tests/unit/analyzer/input/sqlite/nsys_database.h"
 
 #include <gtest/gtest.h>
@@ -40,6 +41,62 @@ TEST(NsysImport, ForeignEmptyAndPackedDatabasesAreExactErrors) {
   gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
   gzclose(file);
   EXPECT_NE(error_of(packed).find("packed with gzip: unpack it first"), std::string::npos);
+}
+
+TEST(NsysImport, TablesWithAVersionAreReadByTheirColumns) {
+  const Database db(kSmallSchema);
+  call(db, 0, 10, 5, 6, 1);
+  db.execute("INSERT INTO NVTX_EVENTS (start, \"end\", eventType, globalTid, text) VALUES (1, 9, 59, " + global(5, 6) +
+             ", 'step')");
+  db.execute(
+      "ALTER TABLE NVTX_EVENTS RENAME TO NVTX_EVENTS_V3; ALTER TABLE StringIds RENAME TO StringIds_V2;"
+      "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO CUPTI_ACTIVITY_KIND_RUNTIME_V12;"
+      "CREATE TABLE NVTX_EVENTS (start, \"end\"); CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME_V13 (start);");
+  const auto trace = db.read();
+  ASSERT_EQ(trace->ranges.size(), 1u);
+  EXPECT_EQ(trace->range_name(trace->ranges[0]), "step");
+  ASSERT_EQ(trace->host.size(), 1u);
+  EXPECT_EQ(trace->api_name(trace->host[0]), "cudaLaunchKernel_v7000");
+  EXPECT_EQ(all_damage(*trace), "");
+}
+
+TEST(NsysImport, AnOlderVersionWithRowsOfItsOwnIsNamed) {
+  const Database db(kSmallSchema);
+  const std::string row =
+      " (start, \"end\", eventType, globalTid, text) VALUES (1, 9, 59, " + global(5, 6) + ", 'step')";
+  db.execute("INSERT INTO NVTX_EVENTS" + row + "; CREATE TABLE NVTX_EVENTS_V2 AS SELECT * FROM NVTX_EVENTS");
+  const auto trace = db.read();
+  EXPECT_EQ(trace->ranges.size(), 1u) << "rows of two versions are not added";
+  EXPECT_TRUE(trace->processes[0].fact("partial").ends_with("not read: NVTX_EVENTS"));
+}
+
+TEST(NsysImport, UnknownTablesWithEventsMakeItPartialAndThoseOfOtherSubjectsAreAFact) {
+  const Database db(kSmallSchema);
+  call(db, 0, 10, 5, 6, 1);
+  db.execute(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_NEW (start, \"end\"); INSERT INTO CUPTI_ACTIVITY_KIND_NEW VALUES (1, 2);"
+      "CREATE TABLE EMPTY_EVENTS (start); CREATE TABLE NAMES_ONLY (id); INSERT INTO NAMES_ONLY VALUES (1);"
+      "CREATE TABLE OSRT_API (start, \"end\"); INSERT INTO OSRT_API VALUES (1, 2);"
+      "CREATE TABLE OSRT_API_V2 (start, \"end\"); INSERT INTO OSRT_API_V2 VALUES (1, 2);");
+  const auto trace = db.read();
+  EXPECT_EQ(trace->processes[0].fact("partial"),
+            db.path() + ": tables with events that are not known here, not read: CUPTI_ACTIVITY_KIND_NEW");
+  EXPECT_EQ(trace->processes[0].fact("tables not read"), "OSRT_API, OSRT_API_V2");
+}
+
+TEST(NsysImport, ATextThatIsTooLongCostsItsRow) {
+  const Database db(
+      "CREATE TABLE T (id INTEGER PRIMARY KEY, value TEXT); INSERT INTO T VALUES (1, 'a'), (4, printf('%.*c', 5000, "
+      "'x')),"
+      "(5, printf('%.*c', 5000, 'y')), (9, 'b')");
+  const SqliteFile file(db.path(), 1000);
+  SqliteRows rows(file, "T", {"id", "value"});
+  std::string read;
+  while (rows.next()) read += std::string(rows.text(1)) + std::to_string(rows.integer_or(0, 0));
+  EXPECT_EQ(read, "a1b9");
+  ASSERT_EQ(rows.problems().size(), 1u);
+  EXPECT_EQ(rows.problems()[0], "T: 2 rows skipped: a text in it is longer than 1000 bytes (the first is row 4)");
+  EXPECT_EQ(rows.rows_lost(), 2u);
 }
 
 TEST(NsysImport, AnExportWithoutEventsIsAnEmptyTrace) {

@@ -238,6 +238,7 @@ TEST(NsysImport, RowsThatCannotBeAreSetAsideAndCounted) {
   db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (100, 90, " + global(5, 6) + ", 9, 2, 0)");
   const auto trace = db.read();
   EXPECT_EQ(trace->operations.size(), 3u);  // the good one, the one in text and decimals, and the one without a stream
+  EXPECT_EQ(trace->processes[0].damage_lost, 6u);
   const std::string damage = all_damage(*trace);
   for (const char* line : {"CUPTI_ACTIVITY_KIND_KERNEL: 3 rows skipped: its begin is no number",
                            "CUPTI_ACTIVITY_KIND_KERNEL: 1 row skipped: its time is out of range",
