@@ -93,7 +93,7 @@ void blocking_memsets(const AdviceInput& in, std::vector<Advice>& found) {
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::MemoryCall || nodes.returns == 0 || !sets_memory(nodes)) continue;
     Advice advice;
-    advice.see = "cuda_memset_sync";
+    advice.see = "copies";
     advice.finding = fmt::format("{} of pinned or managed memory holds its caller until it is done", nodes.name);
     advice.evidence = fmt::format("{} of {} calls waited", nodes.returns, nodes.count);
     advice.action = "use cudaMemsetAsync on the stream that needs it, or set the memory on the host";
