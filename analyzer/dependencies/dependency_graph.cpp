@@ -233,7 +233,7 @@ class GraphBuilder {
     if (again || gap_may_wait(now, before_ns, begin_ns)) node.flags |= kNodeStartAssumed;
     const uint32_t group = group_of(now);
     if (signals(traits.role)) signals_[group] = true;
-    ends_.add_call(group, now.thread, node.end_ns);
+    ends_.add_call(group, node.end_ns);
     for (; !past(waits_.of_calls, now.wait, rows.first); ++now.wait)
       nodes_.release(operations_.take(now.wait->operation));
     if (!past(waits_.of_calls, now.wait, rows.last)) {
@@ -259,7 +259,7 @@ class GraphBuilder {
   // Whether the thread may have waited for another thread, or for a signal of the GPU, between its calls.
   bool gap_may_wait(const ThreadNow& now, int64_t begin_ns, int64_t end_ns) {
     const uint32_t group = group_of(now);
-    return ends_.call_of_other_ended(group, now.thread, begin_ns, end_ns) ||
+    return ends_.call_ended(group, begin_ns, end_ns) ||
            (signals_[group] && ends_.operation_ended(group, begin_ns, end_ns));
   }
 

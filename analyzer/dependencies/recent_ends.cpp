@@ -2,6 +2,7 @@
 #include "analyzer/dependencies/recent_ends.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -28,10 +29,6 @@ std::vector<uint32_t> groups_by_gpu(const Trace& trace) {
   for (uint32_t process = 0; process < group.size(); ++process) group[process] = root(process);
   return group;
 }
-
-struct LaterCallEnd {
-  template <class End> bool operator()(const End& a, const End& b) const { return a.end_ns > b.end_ns; }
-};
 
 }  // namespace
 
@@ -78,23 +75,21 @@ bool RecentEnds::operation_ends(uint32_t group, int64_t now_ns, int64_t until_ns
   return of.passed < of.ends.size() && of.ends[of.passed] <= until_ns;
 }
 
-void RecentEnds::add_call(uint32_t group, uint32_t thread, int64_t end_ns) {
+void RecentEnds::add_call(uint32_t group, int64_t end_ns) {
   Group& of = groups_[group];
   if (of.threads < 2) return;
-  of.running.push_back({end_ns, thread});
-  std::push_heap(of.running.begin(), of.running.end(), LaterCallEnd());
+  of.running.push_back(end_ns);
+  std::push_heap(of.running.begin(), of.running.end(), std::greater<>());
 }
 
-bool RecentEnds::call_of_other_ended(uint32_t group, uint32_t thread, int64_t after_ns, int64_t now_ns) {
+bool RecentEnds::call_ended(uint32_t group, int64_t after_ns, int64_t now_ns) {
   Group& of = groups_[group];
-  while (!of.running.empty() && of.running.front().end_ns <= now_ns) {
-    const CallEnd ended = of.running.front();
-    std::pop_heap(of.running.begin(), of.running.end(), LaterCallEnd());
+  while (!of.running.empty() && of.running.front() <= now_ns) {
+    of.latest_ns = of.running.front();
+    std::pop_heap(of.running.begin(), of.running.end(), std::greater<>());
     of.running.pop_back();
-    if (ended.thread != of.latest.thread) of.latest_of_other_ns = of.latest.end_ns;
-    of.latest = ended;
   }
-  return (of.latest.thread != thread ? of.latest.end_ns : of.latest_of_other_ns) > after_ns;
+  return of.latest_ns > after_ns;
 }
 
 }  // namespace prof::analyzer

@@ -26,24 +26,19 @@ class RecentEnds {
   bool operation_ends(uint32_t group, int64_t now_ns, int64_t until_ns);
 
   // A call that began no later than all later queries.
-  void add_call(uint32_t group, uint32_t thread, int64_t end_ns);
-  // Whether a call of another thread of the group ended in (after_ns, now_ns].
-  bool call_of_other_ended(uint32_t group, uint32_t thread, int64_t after_ns, int64_t now_ns);
+  void add_call(uint32_t group, int64_t end_ns);
+  // Whether a call of the group ended in (after_ns, now_ns]. If the calls of a thread had ended by after_ns, it was
+  // another thread's. Always false for a group with one thread.
+  bool call_ended(uint32_t group, int64_t after_ns, int64_t now_ns);
 
  private:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
-  struct CallEnd {
-    int64_t end_ns;
-    uint32_t thread;
-  };
   struct Group {
     Column<int64_t> ends;          // of its operations, sorted
     size_t passed = 0;             // these ended at or before the last query's now_ns
     uint32_t threads = 0;          // with calls
-    std::vector<CallEnd> running;  // a heap, the earliest end at the front
-    // The latest end, and the latest one of another thread than that.
-    CallEnd latest{kNever, kNone};
-    int64_t latest_of_other_ns = kNever;
+    std::vector<int64_t> running;  // ends of calls, a heap, the earliest at the front
+    int64_t latest_ns = kNever;    // the latest end of a call
   };
 
   Group& at(uint32_t group, int64_t now_ns);
