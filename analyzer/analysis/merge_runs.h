@@ -3,6 +3,7 @@
 
 #include "analyzer/analysis/gpu_order.h"
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/row_chunks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,8 +24,8 @@ template <class Item, class Key> std::vector<Item> merge_runs(std::vector<Item> 
   if (runs.size() < 2) return items;
   const auto key_at = [&](uint32_t at) { return key(items[at]); };
   const Rows longest = *std::max_element(runs.begin(), runs.end(), [](Rows a, Rows b) { return a.size() < b.size(); });
-  constexpr size_t kInPart = 1 << 16;
-  const size_t parts = std::clamp<size_t>(items.size() / kInPart, 1, size_t{4} * worker_count());
+  const size_t in_part = rows_per_chunk(1 << 16);
+  const size_t parts = std::clamp<size_t>(items.size() / in_part, 1, size_t{4} * worker_count());
   struct Part {
     std::vector<Rows> runs;
     size_t to = 0;

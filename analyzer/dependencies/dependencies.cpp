@@ -39,6 +39,7 @@ class Finder {
     };
     std::sort(to_.of_calls.begin(), to_.of_calls.end(), by_waiter);
     std::sort(to_.of_operations.begin(), to_.of_operations.end(), by_waiter);
+    std::sort(to_.unknown_operations.begin(), to_.unknown_operations.end());
   }
 
  private:
@@ -47,6 +48,7 @@ class Finder {
     uint32_t seen_legacy = kNone;  // the legacy stream's operation after which it was last ordered
     bool recent = false;           // in recent_
     bool dirty = false;            // in Context::dirty
+    bool unknown = false;          // the next operation launched into it waits for something unknown
     std::vector<uint32_t> waits;   // for the next operation launched into it
     std::vector<uint32_t> values;  // rows of Trace::memory_ops for which that operation waits
   };
@@ -88,6 +90,7 @@ class Finder {
     if (traits.begins_capture || traits.ends_capture) capture(event, traits.begins_capture);
     if (traits.records_event) events_.record(row, event, stream_key(event), latest());
     if (traits.orders_stream) order(row, event);
+    if (traits.role == CallRole::HostFunction) next_waits_for_unknown(stream_key(event));
     if (traits.kind == CallClass::Synchronization && event.result() == 0) synchronize(row, event, traits.waits);
   }
 
@@ -111,6 +114,7 @@ class Finder {
     StreamNow& stream = streams_[key];
     for (const uint32_t dependency : std::exchange(stream.waits, {})) operation_waits(first, dependency);
     for (const uint32_t op : std::exchange(stream.values, {})) memory_ops_[op] = {first, true};
+    if (std::exchange(stream.unknown, false)) to_.unknown_operations.push_back(first);
     if (from_log(event)) order_behind_legacy(event, key, first, operation);
     if (key < trace_.streams.size()) full_.launch(row, key, stream.launched);
     stream.launched = operation;
@@ -145,6 +149,7 @@ class Finder {
     if (trace_.operations[dependency].stream_index == trace_.operations[waiter].stream_index) return;
     if (end_of(dependency) > trace_.operations[waiter].start_ns) {
       ++to_.contradicted;
+      to_.unknown_operations.push_back(waiter);
     } else {
       to_.of_operations.push_back({waiter, dependency, legacy});
     }
@@ -205,9 +210,16 @@ class Finder {
           first = operation;
         }
       }
-      if (writes.empty()) ++to_.unknown;
+      if (writes.empty()) {
+        ++to_.unknown;
+        to_.unknown_operations.push_back(memory_ops_[wait].operation);
+      }
       if (first != kNone && !at_once) operation_waits(memory_ops_[wait].operation, first);
     }
+  }
+
+  void next_waits_for_unknown(uint32_t key) {
+    if (key != kNone) streams_[key].unknown = true;
   }
 
   void order(uint32_t row, const HostEvent& event) {
@@ -215,7 +227,10 @@ class Finder {
     if (const SyncEvent* const sync = events_.reported(row); key == kNone && sync != nullptr) key = sync->stream;
     if (from_log(event) && event.subject != 0) {
       const EventMarks::Wait wait = key == kNone ? EventMarks::Wait::Unknown : events_.wait(event, key);
-      if (wait == EventMarks::Wait::Unknown) ++to_.unknown;
+      if (wait == EventMarks::Wait::Unknown) {
+        ++to_.unknown;
+        next_waits_for_unknown(key);
+      }
       if (wait != EventMarks::Wait::ForOperation) return;
     }
     const uint32_t operation = events_.operation(row, event, latest());

@@ -33,9 +33,12 @@ struct Dependencies {
   std::vector<Wait> of_operations;         // sorted by waiter
   std::vector<uint32_t> blocked_launches;  // rows of launches that waited for a full queue; the waits are in of_calls
   std::vector<Handoff> handoffs;           // sorted by from_ns
-  uint64_t inferred = 0;                   // waits inferred from times: the trace does not name what was awaited
-  uint64_t contradicted = 0;               // dependencies that contradict the measured times
-  uint64_t unknown = 0;  // waits of streams for something that a log does not show: docs/reports/critical-path.md
+  // Rows of operations whose stream waited for something that is not known, or that runs a function of the program
+  // before them. Sorted.
+  std::vector<uint32_t> unknown_operations;
+  uint64_t inferred = 0;      // waits inferred from times: the trace does not name what was awaited
+  uint64_t contradicted = 0;  // dependencies that contradict the measured times
+  uint64_t unknown = 0;       // waits of streams for something that a log does not show: docs/reports/critical-path.md
 
   // By thread: from the start of its first range to the last end of a range, without profiler overhead. Reversed: no
   // ranges.

@@ -3,14 +3,20 @@
 #include "analyzer/base/front_heap.h"
 #include "analyzer/dependencies/graph_sources.h"
 #include "analyzer/dependencies/node_pool.h"
+#include "analyzer/dependencies/recent_ends.h"
 #include "analyzer/model/call_class.h"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 namespace prof::analyzer {
 
 namespace {
+
+// A launch that took more than this many times as long as the shortest one of its name may have waited.
+constexpr int64_t kLongerThanShortest = 5;
 
 NodeKind node_kind(CallClass kind) {
   switch (kind) {
@@ -67,10 +73,15 @@ class GraphBuilder {
         nodes_(nodes),
         launches_(nodes, trace_.host.size()),
         operations_(nodes, waits_.of_calls.empty() && waits_.of_operations.empty() ? 0 : trace_.operations.size()),
+        ends_(trace_, sources),
+        signals_(trace_.processes.size()),
+        shared_until_(trace_.devices.size(), std::numeric_limits<int64_t>::min()),
         handoff_node_(waits_.handoffs.size()) {}
 
   void run() {
     count_expected();
+    find_shortest_launches();
+    find_queries();
     FrontHeap<Head, LaterHead> heap{LaterHead()};
     Head next;
     const auto threads = static_cast<uint32_t>(sources_.threads.size());
@@ -105,6 +116,22 @@ class GraphBuilder {
     for (const ThreadNow& thread : sources_.threads) {
       for (const Wait* wait = thread.wait; !past(waits_.of_calls, wait, thread.calls.last); ++wait)
         operations_.expect(wait->operation);
+    }
+  }
+
+  void find_shortest_launches() {
+    shortest_ns_.assign(trace_.apis.size(), std::numeric_limits<int64_t>::max());
+    for (const HostEvent& event : trace_.host) {
+      if (event.is_launch() && event.api() < shortest_ns_.size())
+        shortest_ns_[event.api()] = std::min(shortest_ns_[event.api()], event.duration_ns());
+    }
+  }
+
+  void find_queries() {
+    for (const StringId name : trace_.apis) {
+      const std::string_view api = trace_.text(name);
+      polls_.push_back(api.find("EventQuery") != std::string_view::npos ||
+                       api.find("StreamQuery") != std::string_view::npos);
     }
   }
 
@@ -155,6 +182,7 @@ class GraphBuilder {
     node.end_ns = std::max(moment.time_ns, nodes_.end_ns(now.last));
     node.after_before = node.end_ns - nodes_.end_ns(now.last);
     if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
+    if (gap_may_wait(now, nodes_.end_ns(now.last), node.end_ns)) node.flags |= kNodeStartAssumed;
     uint32_t other = 0;
     if (moment.receives != 0) {
       other = std::exchange(handoff_node_[moment.handoff], 0);
@@ -201,6 +229,11 @@ class GraphBuilder {
     node.before = now.last;
     node.after_before = begin_ns - before_ns;
     if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
+    const bool again = polls_again(now, event);
+    if (again || gap_may_wait(now, before_ns, begin_ns)) node.flags |= kNodeStartAssumed;
+    const uint32_t group = group_of(now);
+    if (signals(traits.role)) signals_[group] = true;
+    ends_.add_call(group, node.end_ns);
     for (; !past(waits_.of_calls, now.wait, rows.first); ++now.wait)
       nodes_.release(operations_.take(now.wait->operation));
     if (!past(waits_.of_calls, now.wait, rows.last)) {
@@ -208,10 +241,42 @@ class GraphBuilder {
       now.call = rows;
       now.return_ns = node.end_ns;
       node.end_ns = begin_ns;
+    } else if (again || (may_block(event, traits) && ends_.operation_ends(group, begin_ns, node.end_ns - 1))) {
+      node.flags |= kNodeTimeAssumed;
     }
     node.own = node.end_ns - begin_ns;
     go_on(now.last, nodes_.add(node));
     for (uint32_t row = rows.first; row < rows.last; ++row) launches_.arrive(row, now.last);
+  }
+
+  uint32_t group_of(const ThreadNow& now) const { return ends_.group_of(trace_.threads[now.thread].process); }
+
+  // Calls after which the GPU may tell the host something without another call.
+  static bool signals(CallRole role) {
+    return role == CallRole::HostFunction || role == CallRole::ValueWrite || role == CallRole::ValueBatch;
+  }
+
+  // Whether the thread may have waited for another thread, or for a signal of the GPU, between its calls.
+  bool gap_may_wait(const ThreadNow& now, int64_t begin_ns, int64_t end_ns) {
+    const uint32_t group = group_of(now);
+    return ends_.call_ended(group, begin_ns, end_ns) ||
+           (signals_[group] && ends_.operation_ended(group, begin_ns, end_ns));
+  }
+
+  // Whether the call repeats a query that found an operation incomplete: without the operation's time it would not be
+  // made. Other tools' traces do not have the answer of a query.
+  bool polls_again(ThreadNow& now, const HostEvent& event) const {
+    const bool polls = event.api() < polls_.size() && polls_[event.api()];
+    const bool incomplete = polls && (event.result() != 0 || !trace_.process_of(event).is_prof_log());
+    return std::exchange(now.polls, incomplete) && polls;
+  }
+
+  // Whether a call may wait for the GPU. Launches return at once, unless something holds them up.
+  bool may_block(const HostEvent& event, const CallTraits& traits) const {
+    if (traits.kind != CallClass::KernelLaunch && traits.kind != CallClass::GraphLaunch) return true;
+    if (event.api() >= shortest_ns_.size()) return false;
+    const int64_t shortest_ns = std::min(shortest_ns_[event.api()], kFarthest / kLongerThanShortest);
+    return event.duration_ns() > shortest_ns * kLongerThanShortest;
   }
 
   void leave_call(ThreadNow& now) {
@@ -230,6 +295,7 @@ class GraphBuilder {
     if (awaited != 0 && awaited_ns > before_ns) node.flags |= kNodeBoundByOther;
     node.end_ns = now.return_ns;
     node.own = now.return_ns - std::max(before_ns, awaited_ns);
+    if (ends_.operation_ended(group_of(now), node.end_ns - node.own, now.return_ns)) node.flags |= kNodeTimeAssumed;
     const uint32_t returned = nodes_.add(node);
     nodes_.set_returned(now.last, returned);
     go_on(now.last, returned);
@@ -280,14 +346,22 @@ class GraphBuilder {
         !same_graph_launch(operation, nodes_.node(now.latest).row))
       node.before = now.latest;
     const uint32_t launch = operation.linked() ? launches_.take(operation.launch) : 0;
+    if (moves_unasked(operation)) node.before = 0;
     bind(node, reached(launch, start_ns), start_ns);
+    const StreamId stream = operation.stream();
+    const int64_t bound_ns = start_ns - (node.bound_by_other() ? node.after_other : node.after_before);
+    if (launch != 0 && (ends_.operation_ended(ends_.group_of(stream), bound_ns, start_ns) ||
+                        std::binary_search(waits_.unknown_operations.begin(), waits_.unknown_operations.end(), row)))
+      node.flags |= kNodeStartAssumed;
+    if (operation.has_kernel()) share(stream, start_ns, node.end_ns);
     const uint32_t slot = nodes_.add(node);
     if (!waits_.of_calls.empty() || !waits_.of_operations.empty()) operations_.arrive(row, slot);
+    nodes_.release(launch);
+    if (moves_unasked(operation)) return nodes_.release(slot);
     now.running.push_back({node.end_ns, slot, nodes_[node.before].node});
     std::push_heap(now.running.begin(), now.running.end(), LaterEnd());
     nodes_.hold(slot);
     go_on(now.latest, slot);
-    nodes_.release(launch);
   }
 
   // Either the stream or the launch bound the operation, whichever was later. Its edge has the measured time; the other
@@ -311,6 +385,19 @@ class GraphBuilder {
     }
   }
 
+  // A migration of managed memory: other tools give it the number of a stream, but it is in no stream's order.
+  static bool moves_unasked(const GpuOperation& operation) {
+    constexpr uint32_t kManaged = 5;  // CUPTI's memory kind
+    return !operation.linked() && operation.kind() == GpuKind::Copy && operation.touches_memory(kManaged);
+  }
+
+  // Adds the time for which a kernel runs beside earlier ones of its GPU.
+  void share(StreamId stream, int64_t start_ns, int64_t end_ns) {
+    int64_t& until_ns = shared_until_[trace_.device(trace_.stream(stream).device).physical % shared_until_.size()];
+    if (until_ns > start_ns) nodes_.add_shared(std::min(until_ns, end_ns) - start_ns);
+    until_ns = std::max(until_ns, end_ns);
+  }
+
   bool same_graph_launch(const GpuOperation& a, uint32_t row_b) const {
     const GpuOperation& b = trace_.operations[row_b];
     return a.graph_node != 0 && b.graph_node != 0 && a.launch == b.launch && a.correlation == b.correlation;
@@ -328,8 +415,13 @@ class GraphBuilder {
   CallTable calls_;
   GraphSources& sources_;
   GraphNodes& nodes_;
-  ExpectedNodes launches_;              // by row of Trace::host, for their operations
-  ExpectedNodes operations_;            // by row of Trace::operations, for what waits for them
+  ExpectedNodes launches_;    // by row of Trace::host, for their operations
+  ExpectedNodes operations_;  // by row of Trace::operations, for what waits for them
+  RecentEnds ends_;
+  std::vector<bool> signals_;           // by group: signals() of a call that was made
+  std::vector<int64_t> shortest_ns_;    // by api: the shortest launch
+  std::vector<bool> polls_;             // by api: queries whether an event or a stream is complete
+  std::vector<int64_t> shared_until_;   // by physical GPU: the latest end of its kernels so far
   std::vector<uint32_t> handoff_node_;  // slots, each with a reference; 0: not reached yet
 };
 

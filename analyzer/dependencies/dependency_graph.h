@@ -9,7 +9,8 @@
 // A node starts when both preceding nodes have ended and the times of the two edges have passed. Then it takes its own
 // time. The edge that bound the node in the measured run has the measured time. The other edge has 0: without it the
 // node would not have started earlier. So a replay without changes equals the measured run to the nanosecond, and the
-// savings of a change are an upper bound. Edges lead only from earlier to later moments, so there are no cycles.
+// savings of a change are an upper bound. Nodes whose known causes may not be all are marked; replay.h bounds these by
+// the weakest assumption. Edges lead only from earlier to later moments, so there are no cycles.
 //
 // 32 bytes per node; a launch and its operation are two nodes. Every node is stored after all nodes that precede it in
 // the graph. Edges refer to *slots* instead of nodes. A slot is a place in which a replay keeps the times that a later
@@ -54,6 +55,10 @@ inline constexpr uint32_t kNodeReturns = 1;       // the return of a call that w
 inline constexpr uint32_t kNodeBoundByOther = 2;  // the second edge bound the node in the measured run
 inline constexpr uint32_t kNodeLast = 4;          // nothing follows
 inline constexpr uint32_t kNodeUnexplained = 8;   // no known cause: no launch, no earlier event of its thread
+// Something else ended before the node could start or end, and may be what it waited for: recent_ends.h.
+inline constexpr uint32_t kNodeStartAssumed = 16;  // its known causes may not be all that its start waited for
+inline constexpr uint32_t kNodeTimeAssumed = 32;   // its own time may contain a wait
+inline constexpr uint32_t kAssumedFlags = kNodeUnexplained | kNodeStartAssumed | kNodeTimeAssumed;
 
 // Node::row of a join that only the legacy default stream needs; for other joins it is 0.
 inline constexpr uint32_t kLegacyJoin = 1;
@@ -67,16 +72,16 @@ struct Node {
   // window): none.
   uint32_t other = 0;
   int32_t after_before = 0, after_other = 0, own = 0;  // times, packed: DependencyGraph::time()
-  uint32_t word = 0;                                   // kind (4 bits) | flags (4) | subject (24)
+  uint32_t word = 0;                                   // kind (4 bits) | flags (6) | subject (22)
 
-  static constexpr uint32_t kSubjects = 1u << 24;
-  static constexpr uint32_t kKindsAndFlags = 1u << 8;
+  static constexpr uint32_t kSubjects = 1u << 22;
+  static constexpr uint32_t kKindsAndFlags = 1u << 10;
   void set(NodeKind kind, uint32_t flags, uint32_t subject) {
-    word = static_cast<uint32_t>(kind) | flags << 4 | (subject < kSubjects ? subject : kSubjects - 1) << 8;
+    word = static_cast<uint32_t>(kind) | flags << 4 | (subject < kSubjects ? subject : kSubjects - 1) << 10;
   }
   void add_flag(uint32_t flag) { word |= flag << 4; }
   NodeKind kind() const { return static_cast<NodeKind>(word & 15); }
-  uint32_t flags() const { return word >> 4 & 15; }
+  uint32_t flags() const { return word >> 4 & 63; }
   // Kind and flags together, for tables of kKindsAndFlags rows; the subject is 0 in the node made from it.
   uint32_t kind_and_flags() const { return word & (kKindsAndFlags - 1); }
   static Node of_kind_and_flags(uint32_t kind_and_flags) {
@@ -87,7 +92,7 @@ struct Node {
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
   // Kernels and their launches: KernelId; copies and memsets: GpuOperation::detail; other calls: index into
   // Trace::apis.
-  uint32_t subject() const { return word >> 8; }
+  uint32_t subject() const { return word >> 10; }
 };
 static_assert(sizeof(Node) == 32);
 
@@ -117,6 +122,15 @@ class DependencyGraph {
     }
     return false;
   }
+  // Whether a replay with changes depends on assumptions: replay.h.
+  bool has_assumed() const {
+    for (uint32_t word = 0; word < words_.size(); ++word) {
+      if (words_[word] && (Node::of_kind_and_flags(word).flags() & kAssumedFlags) != 0) return true;
+    }
+    return false;
+  }
+  // Sum of the time for which kernels ran beside earlier ones of their GPU.
+  int64_t shared_ns() const { return shared_ns_; }
   // Calls visit(id, node) for all nodes of these kinds in order. Stretches without such nodes are skipped.
   template <class Visit> void each_node(uint32_t kinds, Visit&& visit) const {
     for (size_t stretch = 0; stretch < kinds_of_stretch_.size(); ++stretch) {
@@ -140,12 +154,13 @@ class DependencyGraph {
   const Dependencies& dependencies_;
   int64_t begin_ns_;
   int64_t wall_ns_ = 0;
+  int64_t shared_ns_ = 0;
   uint32_t last_ = kNone;
   uint32_t slots_ = 1;
   Column<Node> nodes_;
   std::vector<uint16_t> kinds_of_stretch_;  // kind_bit()s
   std::vector<int64_t> aside_;
-  std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before kNodeLast was set
+  std::array<bool, Node::kKindsAndFlags> words_{};  // kinds and flags that nodes have, or had before kNodeLast was set
 };
 
 }  // namespace prof::analyzer

@@ -30,6 +30,7 @@ struct ThreadNow {
   const Wait* wait;             // first wait of the calls that are not taken yet
   uint32_t last = 0;            // slot of its last node
   bool known = false;           // it has an earlier event
+  bool polls = false;           // its last call found something incomplete
   // A call that has begun and waits.
   bool inside = false;
   Rows call;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analyzer/base/prefault.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/dependencies/dependency_graph.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ struct NewNode {
   uint32_t before = 0, other = 0;  // slots
   int64_t after_before = 0, after_other = 0;
   int64_t end_ns = 0, own = 0;
+
+  bool bound_by_other() const { return (flags & kNodeBoundByOther) != 0; }
 };
 
 class GraphNodes {
@@ -109,6 +112,8 @@ class GraphNodes {
     live_[entry].returned = returned;
     hold(returned);
   }
+
+  void add_shared(int64_t ns) { grow(graph_.shared_ns_, ns); }
 
   void finish() {
     for (const Live& live : live_) {

@@ -61,13 +61,14 @@ namespace avx512 {
 }  // namespace avx512
 #endif
 
-void run_nodes(const DependencyGraph& graph, const Changes& changes, Vectors vectors, LaneSums& sums) {
+// `assume`: nodes with a flag of kAssumedFlags move by as much as anything before them has moved.
+void run_nodes(const DependencyGraph& graph, const Changes& changes, Vectors vectors, bool assume, LaneSums& sums) {
   switch (vectors) {
 #if defined(__x86_64__)
-    case Vectors::Avx512: return avx512::run_nodes(graph, changes, sums);
-    case Vectors::Avx2: return avx2::run_nodes(graph, changes, sums);
+    case Vectors::Avx512: return avx512::run_nodes(graph, changes, assume, sums);
+    case Vectors::Avx2: return avx2::run_nodes(graph, changes, assume, sums);
 #endif
-    default: return baseline::run_nodes(graph, changes, sums);
+    default: return baseline::run_nodes(graph, changes, assume, sums);
   }
 }
 
@@ -90,7 +91,7 @@ int64_t Replay::wall_ns() const {
 
 std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenarios) const {
   // A scenario that concerns no node does not change the run.
-  std::vector<Outcome> outcomes(scenarios.size(), Outcome{graph_.wall_ns(), 0, 0});
+  std::vector<Outcome> outcomes(scenarios.size(), Outcome{graph_.wall_ns(), graph_.wall_ns(), 0, 0});
   std::vector<size_t> asked;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (std::any_of(scenarios[i].begin(), scenarios[i].end(), [&](const Change& change) {
@@ -101,6 +102,7 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
   // Uses as many passes as there are cores, if that is enough. The work per node is then divided among them.
   const size_t batches =
       std::max((asked.size() + kLanes - 2) / (kLanes - 1), std::min<size_t>(asked.size(), worker_count()));
+  const bool has_assumed = graph_.has_assumed();
   parallel_for(batches, [&](size_t batch) {
     Changes changes(selected_);
     std::vector<Outcome*> of_batch;
@@ -108,10 +110,17 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
       of_batch.push_back(&outcomes[asked[i]]);
       for (const Change& change : scenarios[asked[i]]) changes.add(change, of_batch.size());
     }
-    LaneSums sums;
-    run_nodes(graph_, changes, vectors_, sums);
-    for (size_t i = 0; i < of_batch.size(); ++i)
-      *of_batch[i] = {sums.wall[i + 1], static_cast<uint64_t>(sums.count[i + 1]), sums.own_ns[i + 1]};
+    LaneSums known;
+    run_nodes(graph_, changes, vectors_, false, known);
+    LaneSums assumed = known;
+    if (has_assumed) {
+      assumed = {};
+      run_nodes(graph_, changes, vectors_, true, assumed);
+    }
+    for (size_t i = 0; i < of_batch.size(); ++i) {
+      *of_batch[i] = {assumed.wall[i + 1], known.wall[i + 1], static_cast<uint64_t>(known.count[i + 1]),
+                      known.own_ns[i + 1]};
+    }
   });
   return outcomes;
 }

@@ -1,6 +1,10 @@
 // How long would the run be if some of its times were 0? Runs a dependency graph again with changed times. Critical
 // path, what-if and advise use it; nothing else computes savings. Up to seven scenarios share one pass over the nodes.
 // Passes run on all cores, so the functions of a change are called by several threads.
+//
+// What a node with a flag of kAssumedFlags waited for is not known for certain. It could be anything that ended before
+// it, so a replay assumes what limits the run least: such a node moves by as much as anything before it has moved. A
+// second pass without this assumption shows what rests on it.
 #pragma once
 
 #include "analyzer/dependencies/dependency_graph.h"
@@ -42,9 +46,10 @@ struct Change {
 using Scenario = std::vector<Change>;
 
 struct Outcome {
-  int64_t wall_ns = 0;
-  uint64_t count = 0;  // number of changed nodes (a call and its return are one)
-  int64_t own_ns = 0;  // sum of the times set to 0; for waits the blocked time
+  int64_t wall_ns = 0;   // at least
+  int64_t known_ns = 0;  // if nothing waited for more than the trace shows; never less than wall_ns
+  uint64_t count = 0;    // number of changed nodes (a call and its return are one)
+  int64_t own_ns = 0;    // sum of the times set to 0; for waits the blocked time
 };
 
 // One step of the longest path. The times of all steps add up to the wall time.

@@ -119,7 +119,7 @@ class Changes {
   }
 
   const std::function<bool(const Node&)>& selected_;
-  std::array<Masks, 256> of_word_;  // by kind and flags
+  std::array<Masks, Node::kKindsAndFlags> of_word_;  // by kind and flags
   std::array<OfKind, 16> kinds_;
 };
 

@@ -67,13 +67,14 @@ Table report_what_if(const AnalysisInput& input) {
   add_window_column(table, windows);
   table.add_columns({ColumnId::item, ColumnId::name, ColumnId::count, ColumnId::own_time, ColumnId::saved});
   table.add_column(ColumnId::wall_percent, 1);
-  table.add_column(ColumnId::new_wall);
+  table.add_columns({ColumnId::new_wall, ColumnId::assumed});
   const NodeSelection selected(input);
   for_each_graph(input, windows, table, [&](const Window& window, const DependencyGraph& graph) {
     const std::vector<Question> asked = questions(input, graph, selected);
     std::vector<Scenario> scenarios;
     for (const Question& question : asked) scenarios.push_back(question.scenario);
     const std::vector<Outcome> outcomes = Replay(graph, selected.filter()).walls_without(scenarios);
+    add_bound_notes(table, graph);
     struct Answer {
       const Question* question;
       Outcome outcome;
@@ -81,7 +82,8 @@ Table report_what_if(const AnalysisInput& input) {
     std::vector<Answer> answers;
     for (size_t i = 0; i < asked.size(); ++i) {
       Outcome outcome = outcomes[i];
-      outcome.wall_ns = std::min(std::max(outcome.wall_ns, asked[i].floor_ns), graph.wall_ns());
+      for (int64_t* const wall_ns : {&outcome.wall_ns, &outcome.known_ns})
+        *wall_ns = std::min(std::max(*wall_ns, asked[i].floor_ns), graph.wall_ns());
       if (outcome.count != 0) answers.push_back({&asked[i], outcome});
     }
     std::stable_sort(answers.begin(), answers.end(),
@@ -96,7 +98,8 @@ Table report_what_if(const AnalysisInput& input) {
           .add(outcome.own_ns)
           .add(saved)
           .add(percent(saved, graph.wall_ns()))
-          .add(outcome.wall_ns);
+          .add(outcome.wall_ns)
+          .add(outcome.known_ns - outcome.wall_ns);
     }
   });
   return table;

@@ -1,6 +1,7 @@
 #include "analyzer/analysis/critical/run_graph.h"
 
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/row_chunks.h"
 #include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
@@ -23,19 +24,19 @@ bool in(const std::vector<uint32_t>& sorted, uint32_t row) {
 }  // namespace
 
 Interval launched_span(const Trace& trace) {
-  constexpr size_t kPart = 1 << 16;
+  const size_t in_part = rows_per_chunk(1 << 16);
   const size_t operations = trace.operations.size(), calls = trace.host.size();
-  const size_t operation_parts = (operations + kPart - 1) / kPart, call_parts = (calls + kPart - 1) / kPart;
+  const size_t operation_parts = (operations + in_part - 1) / in_part, call_parts = (calls + in_part - 1) / in_part;
   std::vector<Interval> parts(operation_parts + call_parts,
                               {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()});
   parallel_for(parts.size(), [&](size_t part) {
     Interval span = parts[part];
     if (part >= operation_parts) {
-      const size_t from = (part - operation_parts) * kPart;
-      for (size_t row = from; row < std::min(calls, from + kPart); ++row)
+      const size_t from = (part - operation_parts) * in_part;
+      for (size_t row = from; row < std::min(calls, from + in_part); ++row)
         span.end_ns = std::max(span.end_ns, trace.host[row].end_ns);
     } else {
-      for (size_t row = part * kPart; row < std::min(operations, (part + 1) * kPart); ++row) {
+      for (size_t row = part * in_part; row < std::min(operations, (part + 1) * in_part); ++row) {
         const GpuOperation& operation = trace.operations[row];
         span.begin_ns = std::min(span.begin_ns, operation.start_ns);
         if (operation.linked()) span.begin_ns = std::min(span.begin_ns, trace.host[operation.launch].begin_ns);
@@ -81,6 +82,13 @@ void add_graph_notes(Table& table, const AnalysisInput& input, const Window& win
       "waits: {} of streams for what the log does not say (events recorded unseen, by a graph or for a whole context; "
       "words of memory that no recorded call wrote)",
       dependencies.unknown));
+}
+
+void add_bound_notes(Table& table, const DependencyGraph& graph) {
+  if (graph.shared_ns() == 0) return;
+  table.notes.push_back(fmt::format(
+      "kernels ran beside others of their GPU for {}: bounds assume that they take as long without the others",
+      scaled_time(graph.shared_ns())));
 }
 
 std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t subject) {

@@ -35,6 +35,9 @@ inline void add_window_column(Table& table, const std::vector<Window>& windows) 
 // The header lines of all these tables: the window, its wall time, that the replay was exact, and what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
+// The header lines about what bounds of savings assume.
+void add_bound_notes(Table& table, const DependencyGraph& graph);
+
 // Which nodes do --process, --rank, --device, --stream, --thread and --nvtx select? The graph is always of the whole
 // input; the selection decides which nodes are shown or changed. Operations: of these devices and streams, launched by
 // these threads. Calls and the host time before them: of these threads; if devices or streams are given, only calls

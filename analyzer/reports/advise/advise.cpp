@@ -43,6 +43,7 @@ struct Finding {
   Advice advice;
   uint64_t count = 0;
   int64_t saved_ns = 0;
+  int64_t assumed_ns = 0;  // of saved_ns
 };
 
 // Every rule needs a pass over the nodes of the graph, and so do the header lines. All passes run in parallel.
@@ -60,12 +61,17 @@ std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
       rules[i].find(advice_input, found[i]);
     } else {
       add_graph_notes(table, input, advice_input.window, graph);
+      add_bound_notes(table, graph);
     }
   });
   std::vector<Finding> all;
   std::vector<Scenario> scenarios;
   for (size_t i = 0; i < rules.size(); ++i) {
     for (Advice& advice : found[i]) {
+      if (!advice.note.empty()) {
+        table.notes.push_back(std::move(advice.note));
+        continue;
+      }
       scenarios.push_back(advice.scenario);
       all.push_back({rules[i].name, std::move(advice)});
     }
@@ -73,7 +79,11 @@ std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
   const std::vector<Outcome> outcomes = Replay(graph, advice_input.selected.filter()).walls_without(scenarios);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].count = outcomes[i].count;
-    all[i].saved_ns = std::max<int64_t>(0, graph.wall_ns() - std::max(outcomes[i].wall_ns, all[i].advice.floor_ns));
+    const auto saved_ns = [&](int64_t wall_ns) {
+      return std::max<int64_t>(0, graph.wall_ns() - std::max(wall_ns, all[i].advice.floor_ns));
+    };
+    all[i].saved_ns = saved_ns(outcomes[i].wall_ns);
+    all[i].assumed_ns = all[i].saved_ns - saved_ns(outcomes[i].known_ns);
   }
   std::erase_if(all, [&](const Finding& finding) {
     return finding.saved_ns == 0 || percent(finding.saved_ns, graph.wall_ns()) < kWorthPercent;
@@ -104,7 +114,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
     if (operation != kNone) end = std::max(end, trace.operations[operation].end_ns);
     row.add(begin).add(end);
   }
-  row.add(finding.advice.action).add(finding.advice.see);
+  row.add(finding.advice.action).add(finding.advice.see).add(finding.assumed_ns);
   CallStacks& stacks = call_stacks(input.views);
   if (!stacks.any()) return;
   const uint32_t culprit = finding.advice.culprit;
@@ -137,6 +147,9 @@ std::string as_text(const Table& table) {
     if (row != 0) text += '\n';
     text += fmt::format("{}. at most {} ({} % of wall{}): {}\n", row + 1, get("saved"), get("wall_percent"),
                         window.empty() ? "" : " of " + window, get("finding"));
+    if (const std::string assumed = get("assumed"); assumed != scaled_time(0))
+      text +=
+          fmt::format("   assumed: {} of it, because the cause of some operations or calls is not known\n", assumed);
     text += fmt::format("   seen: {}; rows: prof report {}\n", get("evidence"), get("see"));
     if (!from.empty()) {
       text += fmt::format("   longest: {}--from {} --to {}\n", range.empty() ? "" : fmt::format("in {}, ", range), from,
@@ -158,7 +171,7 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column(ColumnId::saved);
   table.add_column(ColumnId::wall_percent, 1);
   table.add_columns({ColumnId::rule, ColumnId::finding, ColumnId::evidence, ColumnId::count, ColumnId::in,
-                     ColumnId::start, ColumnId::end, ColumnId::action, ColumnId::see});
+                     ColumnId::start, ColumnId::end, ColumnId::action, ColumnId::see, ColumnId::assumed});
   if (call_stacks(input.views).any()) table.add_column(ColumnId::code);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/advise/advise_rules.h"
+#include "analyzer/reports/advise/collective_clocks.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr double kUneven = 0.8;  // a device below this share of the busiest device's time is uneven
-// Kernels of one collective end at nearly the same time: within this time, or within half of the shortest kernel.
-constexpr int64_t kEndTogetherNs = 10'000;
-
 std::string process_text(const Process& process) {
   const std::string rank = process.fact("rank");
   return rank.empty() ? fmt::format("pid {}", process.pid) : fmt::format("rank {} (pid {})", rank, process.pid);
@@ -121,8 +119,8 @@ struct Meeting {
   std::vector<uint32_t> operations;  // rows, in order of start: the others waited for the last one
 };
 
-// Finds communication kernels of one name that run at the same time in different processes and end together.
-std::vector<Meeting> meetings(const AdviceInput& in) {
+// Communication kernels by name, in order of their start.
+std::map<std::string_view, std::vector<uint32_t>> communication_kernels(const AdviceInput& in) {
   const Trace& trace = in.input.trace;
   const KernelCategories& categories = in.input.views.categories();
   std::map<std::string_view, std::vector<uint32_t>> by_name;
@@ -131,27 +129,47 @@ std::vector<Meeting> meetings(const AdviceInput& in) {
     if (categories.purpose(KernelId{node.subject()}) == Purpose::Communication)
       by_name[node_name(in.input, NodeKind::Kernel, node.subject())].push_back(node.row);
   });
-  std::vector<Meeting> found;
   for (auto& [name, rows] : by_name) {
     std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
       return trace.operations[a].start_ns < trace.operations[b].start_ns;
     });
+  }
+  return by_name;
+}
+
+// The times of an operation on the clock of the first process with collectives.
+Interval on_one_clock(const Trace& trace, const CollectiveClocks& clocks, uint32_t row) {
+  const GpuOperation& operation = trace.operations[row];
+  const int64_t ahead_ns = clocks.of(trace.process_of(operation.stream()));
+  return {operation.start_ns - ahead_ns, operation.last_ns() - ahead_ns};
+}
+
+// Finds communication kernels of one name that run at the same time in different processes and end together.
+std::vector<Meeting> meetings(const AdviceInput& in, std::map<std::string_view, std::vector<uint32_t>> by_name,
+                              const CollectiveClocks& clocks) {
+  const Trace& trace = in.input.trace;
+  const auto time_of = [&](uint32_t row) { return on_one_clock(trace, clocks, row); };
+  std::vector<Meeting> found;
+  for (auto& [name, rows] : by_name) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](uint32_t a, uint32_t b) { return time_of(a).begin_ns < time_of(b).begin_ns; });
     std::vector<Meeting> open;
     for (const uint32_t row : rows) {
-      const GpuOperation& operation = trace.operations[row];
+      const Interval operation = time_of(row);
+      const auto process_of = [&](uint32_t of) { return trace.process_of(trace.operations[of].stream()); };
       const auto belongs = [&](const Meeting& meeting) {
         for (const uint32_t other_row : meeting.operations) {
-          const GpuOperation& other = trace.operations[other_row];
+          const Interval other = time_of(other_row);
           const int64_t apart = std::abs(other.end_ns - operation.end_ns);
-          const int64_t shortest = std::min(other.duration_ns(), operation.duration_ns());
-          if (trace.process_of(other.stream()) == trace.process_of(operation.stream()) ||
-              other.end_ns <= operation.start_ns || apart > std::max(kEndTogetherNs, shortest / 2))
+          const int64_t shortest = std::min(other.length_ns(), operation.length_ns());
+          if (process_of(other_row) == process_of(row) || other.end_ns <= operation.begin_ns ||
+              apart > std::max(kEndTogetherNs, shortest / 2))
             return false;
         }
         return true;
       };
       std::erase_if(open, [&](const Meeting& meeting) {
-        if (trace.operations[meeting.operations.front()].end_ns > operation.start_ns) return false;
+        if (time_of(meeting.operations.front()).end_ns > operation.begin_ns) return false;
         if (meeting.operations.size() > 1) found.push_back(meeting);
         return true;
       });
@@ -172,11 +190,23 @@ std::vector<Meeting> meetings(const AdviceInput& in) {
 }  // namespace
 
 // One process is the last to start its communication kernels, so the kernels of the others wait for it. The scenario
-// removes this wait from every such kernel, and all host and GPU time of the late process.
+// removes this wait from every such kernel, and all host and GPU time of the late process. If the clocks of hosts
+// differ by as much as the longest wait, the recorded times do not show who is late: a line of the header reports it.
 void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   if (trace.processes.size() < 2) return;
-  const std::vector<Meeting> all = meetings(in);
+  const auto kernels = communication_kernels(in);
+  const CollectiveClocks clocks = collective_clocks(trace, kernels);
+  const auto time_of = [&](uint32_t row) { return on_one_clock(trace, clocks, row); };
+  const std::vector<Meeting> all = meetings(in, kernels, clocks);
+  if (all.empty() && clocks.differ_ns == 0 && clocks.unpaired) {
+    found.push_back({});
+    found.back().note =
+        "late-rank: cannot tell which process is late: the clocks of the hosts are not known to agree, and the "
+        "processes "
+        "have different numbers of communication kernels";
+    return;
+  }
   struct Late {
     uint64_t times = 0;
     int64_t waited_ns = 0, longest_ns = 0;
@@ -187,25 +217,36 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   auto waits = std::make_shared<std::unordered_map<uint32_t, int64_t>>();  // operation -> its time after the wait
   for (const Meeting& meeting : all) {
     const uint32_t last = meeting.operations.back();
-    const int64_t last_ns = trace.operations[last].start_ns;
+    const int64_t last_ns = time_of(last).begin_ns;
     int64_t waited_ns = 0;
     for (const uint32_t row : meeting.operations) {
-      grow(waited_ns, last_ns - trace.operations[row].start_ns);
-      waits->emplace(row, trace.operations[row].end_ns - last_ns);
+      grow(waited_ns, last_ns - time_of(row).begin_ns);
+      waits->emplace(row, time_of(row).end_ns - last_ns);
     }
     Late& late = by_process[index(trace.process_of(trace.operations[last].stream()))];
     ++late.times;
     grow(late.waited_ns, waited_ns);
-    const int64_t first_ns = trace.operations[meeting.operations.front()].start_ns;
+    const int64_t first_ns = time_of(meeting.operations.front()).begin_ns;
     if (last_ns - first_ns <= late.longest_ns) continue;
     late.longest_ns = last_ns - first_ns;
-    late.shown = {first_ns, trace.operations[last].end_ns};
+    // On the clock of the late process, whose rows the reader will look at.
+    const int64_t ahead_ns = trace.operations[last].start_ns - last_ns;
+    late.shown = {first_ns + ahead_ns, trace.operations[last].last_ns()};
     late.operation = last;
   }
   const auto most = std::max_element(by_process.begin(), by_process.end(), [](const auto& a, const auto& b) {
     return a.second.waited_ns < b.second.waited_ns;
   });
-  if (most == by_process.end() || most->second.waited_ns == 0) return;
+  const int64_t effect_ns = most == by_process.end() ? 0 : most->second.longest_ns;
+  if (clocks.differ_ns != 0 && (clocks.differ_ns >= effect_ns || clocks.unsure_ns >= effect_ns)) {
+    found.push_back({});
+    found.back().note = fmt::format(
+        "late-rank: the recorded times cannot tell which process is late: collectives end up to {} apart, so the "
+        "clocks "
+        "of the hosts differ by as much as the longest wait for a process ({}) or more",
+        scaled_time(clocks.differ_ns), scaled_time(effect_ns));
+  }
+  if (effect_ns == 0 || most->second.waited_ns == 0 || clocks.unsure_ns >= effect_ns) return;
   const uint32_t process = most->first;
   const Late& late = most->second;
   const auto of_late = [&trace, process](uint32_t operation) {
@@ -219,6 +260,12 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
       fmt::format("other processes wait in communication kernels for {}", process_text(trace.processes[process]));
   advice.evidence = fmt::format("it comes last to {} of {} collectives; the others' kernels wait {} for it, at most {}",
                                 late.times, all.size(), scaled_time(late.waited_ns), scaled_time(late.longest_ns));
+  if (clocks.differ_ns != 0) {
+    advice.evidence += fmt::format(
+        "; the clocks of the hosts differ by up to {}: compared after the ends of each "
+        "collective were set equal, to {}",
+        scaled_time(clocks.differ_ns), scaled_time(clocks.unsure_ns));
+  }
   advice.action =
       "find what this process does longer than the others: uneven data, a slow device or host, work of one rank only";
   advice.see = "gpu-trace";

@@ -70,6 +70,7 @@ struct Advice {
       kNone;             // row of Trace::host whose code is to be shown, if it is not the one of the longest instance
   Interval shown{};      // the window that shows it; empty: the window of the longest instance
   std::string_view see;  // the report that lists the rows
+  std::string note{};    // if not empty: no finding, but a line of the header about why there is none
 };
 
 // Rules run in parallel. They only read the data that they share.
@@ -127,6 +128,10 @@ void blocking_memsets(const AdviceInput& in, std::vector<Advice>& found);
 void blocking_copies(const AdviceInput& in, std::vector<Advice>& found);
 void pageable_copies(const AdviceInput& in, std::vector<Advice>& found);
 void small_copies(const AdviceInput& in, std::vector<Advice>& found);
+void moved_data(const AdviceInput& in, std::vector<Advice>& found);
+void repeated_copies(const AdviceInput& in, std::vector<Advice>& found);
+void round_trips(const AdviceInput& in, std::vector<Advice>& found);
+void slow_copies(const AdviceInput& in, std::vector<Advice>& found);
 void copies_not_overlapped(const AdviceInput& in, std::vector<Advice>& found);
 
 // Rules about the host and about devices that wait for it: advise_host.cpp.

@@ -9,6 +9,7 @@
 //
 // The first two steps are in call_join.cpp.
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/row_chunks.h"
 #include "analyzer/input/log/build/call_join.h"
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/model/graph_origins.h"
@@ -134,14 +135,13 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
   };
   const std::vector<uint32_t> first_kept = first_kept_correlations(trace);
   std::vector<Chunk> chunks;
-  constexpr uint32_t kChunk = 1u << 18;
+  constexpr size_t kChunk = 1u << 18;
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;
     const uint32_t process = index(trace.device(stream.device).process);
-    for (uint32_t first = stream.operations.first; first < stream.operations.last;
-         first += std::min(kChunk, stream.operations.last - first)) {
-      chunks.push_back({process, {first, first + std::min(kChunk, stream.operations.last - first)}, {}});
-    }
+    each_chunk(stream.operations.first, stream.operations.last, kChunk, [&](uint32_t first, uint32_t last) {
+      chunks.push_back({process, {first, last}, {}});
+    });
   }
   parallel_for(
       chunks.size(),

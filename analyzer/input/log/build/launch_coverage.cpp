@@ -1,6 +1,7 @@
 // How many launches have GPU times and stacks, and why do the others have none? A step of the builder after
 // correlate().
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/row_chunks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/model/graph_origins.h"
@@ -47,11 +48,10 @@ class LaunchCount {
     };
     std::vector<Chunk> chunks;
     for (const Thread& thread : trace_.threads) {
-      constexpr uint32_t kChunk = 1u << 18;
-      for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
-        last = first + std::min(kChunk, thread.host.last - first);
+      constexpr size_t kChunk = 1u << 18;
+      each_chunk(thread.host.first, thread.host.last, kChunk, [&](uint32_t first, uint32_t last) {
         chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, {}, {}});
-      }
+      });
     }
     parallel_for(
         chunks.size(),

@@ -1,5 +1,6 @@
 // Sorting data that consists of sorted runs, on all cores.
 #include "analyzer/analysis/merge_runs.h"
+#include "analyzer/base/row_chunks.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,19 @@ TEST(MergeRuns, IsAStableSortOfRunsOfAnyLength) {
                        [](const Item& a, const Item& b) { return a.first < b.first; });
       EXPECT_EQ(merge_runs(items, [](const Item& item) { return item.first; }), expected)
           << lengths.size() << " runs, steps up to " << step;
+    }
+  }
+}
+
+TEST(MergeRuns, IsAStableSortInPartsOfAnySize) {
+  for (size_t rows = 1; rows <= 9; ++rows) {
+    const RowsPerChunk size(rows);
+    for (uint32_t seed = 0; seed < 50; ++seed) {
+      const std::vector<Item> items = runs_of({seed % 7, 5, 1, 12, seed % 3}, 1 + seed % 4, seed);
+      std::vector<Item> expected = items;
+      std::stable_sort(expected.begin(), expected.end(),
+                       [](const Item& a, const Item& b) { return a.first < b.first; });
+      EXPECT_EQ(merge_runs(items, [](const Item& item) { return item.first; }), expected) << rows << ", " << seed;
     }
   }
 }

@@ -50,6 +50,9 @@ struct SampleRun : HandTrace {
   }
   Outcome without(const Scenario& scenario) { return Replay(*made).wall_without(scenario); }
   int64_t saved(const Scenario& scenario) { return made->wall_ns() - without(scenario).wall_ns; }
+  // The part of saved() that rests on no assumption.
+  int64_t known(const Scenario& scenario) { return made->wall_ns() - without(scenario).known_ns; }
+  int64_t known_own(uint32_t kinds) { return known({{kinds, kPartOwn, 0, 0, {}, {}}}); }
   int64_t saved_own(uint32_t kinds) { return saved({{kinds, kPartOwn, 0, 0, {}, {}}}); }
   int64_t saved_without_syncs() { return saved({{kSyncs, kPartOwn | kPartWait, 0, 0, {}, {}}}); }
 

@@ -87,6 +87,94 @@ TEST(Advise, CopiesThatOverlapStillTakeTheirSum) {
   EXPECT_EQ(run.found("exposed-copies"), "20 | 1 | 6 | 60") << "wall 60; without the copy 20, but it takes 40";
 }
 
+TEST(Advise, CopiesAreSmallUpTo64KiBAndManyFrom10) {
+  for (const auto& [copies, bytes] : {std::pair{10, 65'536}, {10, 65'537}, {9, 65'536}}) {
+    AdvisedRun run;
+    for (int64_t i = 0; i < copies; ++i)
+      run.copied("cudaMemcpyAsync", 20 * i, 20 * i + 10, 20 * i + 12, 20 * i + 18, tests::kPinnedToDevice,
+                 static_cast<uint64_t>(bytes));
+    EXPECT_EQ(run.found("small-copies").empty(), copies < 10 || bytes > 65'536) << copies << " of " << bytes;
+  }
+}
+
+TEST(Advise, MovingLessDataSavesTheCopiesAndTheirCalls) {
+  AdvisedRun run;
+  run.launched(0, 5, 10, 20);
+  run.copied("cudaMemcpyAsync", 6, 8, 20, 60);
+  EXPECT_EQ(run.found("moved-data"), "40 | 2 | 6 | 60") << "nothing is left after the kernel";
+  EXPECT_EQ(run.evidence("moved-data"),
+            "data is moved between host and device, for 40ns of 60ns to device 0; 1 copies, 64 bytes, 40ns; 2ns in "
+            "their calls");
+}
+
+TEST(Advise, CopiesWithinADeviceMoveNoDataOfTheHost) {
+  AdvisedRun run;
+  run.launched(0, 5, 10, 20);
+  run.copied("cudaMemcpyAsync", 6, 8, 20, 60, 8 | 3 << 8 | 3 << 16);
+  EXPECT_EQ(run.found("moved-data"), "");
+}
+
+TEST(Advise, MigrationsOfManagedMemoryAreNoCopiesOfTheProgram) {
+  AdvisedRun run;
+  run.launched(0, 5, 10, 20);
+  for (int64_t i = 0; i < 12; ++i) run.copy(30 + 10 * i, 35 + 10 * i, 0, 4096, 1 | 1 << 8 | 5 << 16);
+  for (const char* rule : {"moved-data", "small-copies", "repeated-copies", "slow-copies", "pageable-copy"})
+    EXPECT_EQ(run.found(rule), "") << rule;
+}
+
+TEST(Advise, WhatIsCopiedAgainAndAgainCanStayOnTheDevice) {
+  for (const int copies : {9, 10}) {
+    AdvisedRun run;
+    for (int64_t i = 0; i < copies; ++i) run.copied("cudaMemcpyAsync", 20 * i, 20 * i + 10, 20 * i + 12, 20 * i + 18);
+    // The first copy and its call of 10 stay; the host's 10 ns between the calls remain.
+    EXPECT_EQ(run.found("repeated-copies"), copies == 10 ? "98 | 18 | 20 | 38" : "");
+  }
+  AdvisedRun other_sizes;
+  for (int64_t i = 0; i < 10; ++i)
+    other_sizes.copied("cudaMemcpyAsync", 20 * i, 20 * i + 10, 20 * i + 12, 20 * i + 18, tests::kPinnedToDevice,
+                       static_cast<uint64_t>(64 + i));
+  EXPECT_EQ(other_sizes.found("repeated-copies"), "");
+}
+
+TEST(Advise, DataThatComesBackCanStayOnTheDevice) {
+  constexpr uint32_t kToPinned = 2 | 3 << 8 | 2 << 16;
+  AdvisedRun run;
+  run.copied("cudaMemcpyAsync", 0, 5, 10, 30, kToPinned);
+  run.copied("cudaMemcpyAsync", 40, 45, 50, 80);
+  EXPECT_EQ(run.found("round-trips"), "45 | 4 | 40 | 80") << "35 ns of the host between the calls are left";
+  AdvisedRun other_way;
+  other_way.copied("cudaMemcpyAsync", 0, 5, 10, 30);
+  other_way.copied("cudaMemcpyAsync", 40, 45, 50, 80, kToPinned);
+  EXPECT_EQ(other_way.found("round-trips"), "") << "to the device first";
+}
+
+TEST(Advise, CopiesInOneBatchReachTheBestRate) {
+  AdvisedRun run;
+  for (int64_t i = 0; i < 10; ++i)
+    run.copied("cudaMemcpyAsync", 20 * i, 20 * i + 10, 20 * i + 12, 20 * i + 18, tests::kPinnedToDevice,
+               i == 9 ? 640 : 64);
+  EXPECT_EQ(run.found("slow-copies"), "102 | 20 | 0 | 18") << "90 ns of the host, then the large copy's 6";
+}
+
+TEST(Advise, PinnedMemoryIsNotToBePinned) {
+  for (const uint32_t kind : {tests::kPinnedToDevice, uint32_t{1 | 1 << 8 | 3 << 16}}) {
+    AdvisedRun run;
+    for (int64_t i = 0; i < 10; ++i)
+      run.copied("cudaMemcpy", 1000 * i, 1000 * i + 900, 1000 * i + 100, 1000 * i + 890, kind);
+    ASSERT_NE(run.found("exposed-copies"), "");
+    ASSERT_NE(run.found("blocking-copy"), "");
+    const bool pageable = kind != tests::kPinnedToDevice;
+    EXPECT_EQ(run.found("pageable-copy") != "", pageable);
+    for (size_t row = 0; row < run.advise().rows(); ++row) {
+      if (run.cell(row, "rule") == "idle-device") continue;
+      EXPECT_EQ(run.cell(row, "action").find("pin") != std::string::npos,
+                pageable && (run.cell(row, "rule") == "exposed-copies" || run.cell(row, "rule") == "blocking-copy" ||
+                             run.cell(row, "rule") == "pageable-copy"))
+          << run.cell(row, "rule");
+    }
+  }
+}
+
 TEST(Advise, AllocationsCountInTheSecondHalf) {
   AdvisedRun run;
   run.launched(0, 5, 10, 20);
@@ -233,6 +321,64 @@ TEST(Advise, ARankWaitsInACollectiveForALaterOne) {
   EXPECT_EQ(run.evidence("late-rank"),
             "other processes wait in communication kernels for rank 1 (pid 200); it comes last to "
             "1 of 1 collectives; the others' kernels wait 52ns for it, at most 52ns");
+}
+
+// As two_ranks(), with times a thousand times as long and several collectives; rank 1's clock is ahead.
+void ranks_with_clocks(AdvisedRun& run, int64_t collectives, int64_t ahead_ns, int64_t jitter_ns = 0) {
+  constexpr std::string_view kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  run.process(200);
+  run.trace.processes[1].facts = {{"rank", "1"}};
+  run.thread(1, 600);
+  run.device(1, 0);
+  run.stream(1, 7);
+  for (int64_t k = 0; k < collectives; ++k) {
+    const int64_t t = k * 1'000'000, there = t + ahead_ns + (k % 2 == 0 ? jitter_ns : -jitter_ns);
+    run.launched(t, t + 5'000, t + 10'000, t + 100'000, 0, kReduce);
+    run.launched(there, there + 5'000, there + 6'000, there + 60'000, 1, "compute", 1);
+    run.launched(there + 7'000, there + 9'000, there + 62'000, there + 100'000, 1, kReduce, 1);
+  }
+}
+
+TEST(Advise, TheLateRankIsFoundAlsoIfClocksOfHostsDiffer) {
+  for (const int64_t ahead_ns : {int64_t{0}, int64_t{3'000'000}, int64_t{10'000}, int64_t{10'001}}) {
+    AdvisedRun run;
+    ranks_with_clocks(run, 5, ahead_ns);
+    ASSERT_NE(run.found("late-rank"), "") << ahead_ns;
+    EXPECT_EQ(run.evidence("late-rank")
+                  .rfind("other processes wait in communication kernels for rank 1 (pid 200); it "
+                         "comes last to 5 of 5 collectives; the others' kernels wait ",
+                         0),
+              0u)
+        << run.evidence("late-rank");
+    const bool differ = ahead_ns > 10'000;
+    EXPECT_EQ(run.evidence("late-rank").find("the clocks of the hosts differ by up to") != std::string::npos, differ);
+    EXPECT_EQ(run.has_note("late-rank: the recorded times cannot tell"), ahead_ns == 3'000'000)
+        << "the difference is more than the wait of 52 us";
+  }
+}
+
+TEST(Advise, ClocksThatDifferAndDriftByMoreThanTheWaitHideTheLateRank) {
+  AdvisedRun run;
+  ranks_with_clocks(run, 6, 3'000'000, 900'000);
+  EXPECT_EQ(run.found("late-rank"), "");
+  EXPECT_TRUE(run.has_note("late-rank: the recorded times cannot tell"));
+}
+
+TEST(Advise, TwoCollectivesShowNothingAboutClocks) {
+  for (const int64_t collectives : {2, 3}) {
+    AdvisedRun run;
+    ranks_with_clocks(run, collectives, 3'000'000);
+    EXPECT_EQ(run.found("late-rank").empty(), collectives == 2);
+    EXPECT_TRUE(run.has_note("late-rank: the recorded times cannot tell"));
+  }
+}
+
+TEST(Advise, ProcessesOfOneHostHaveOneClock) {
+  AdvisedRun run;
+  ranks_with_clocks(run, 5, 400'000);
+  for (Process& process : run.trace.processes) process.host = "node";
+  EXPECT_EQ(run.found("late-rank"), "") << "these kernels are no collectives";
+  EXPECT_FALSE(run.has_note("late-rank"));
 }
 
 TEST(Advise, KernelsThatDoNotEndTogetherAreNoCollective) {

@@ -21,9 +21,9 @@ struct AdvisedRun : HandTrace {
     kernel(start, stop, next_id, stream, name);
   }
   void copied(std::string_view api, int64_t begin, int64_t end, int64_t start, int64_t stop,
-              uint32_t kind = kPinnedToDevice) {
+              uint32_t kind = kPinnedToDevice, uint64_t bytes = 64) {
     call(api, begin, end, ++next_id);
-    copy(start, stop, next_id, 64, kind);
+    copy(start, stop, next_id, bytes, kind);
   }
   const analyzer::Table& advise() {
     if (!table) {
@@ -48,6 +48,19 @@ struct AdvisedRun : HandTrace {
     return "";
   }
   std::string cell(size_t row, std::string_view key) { return cell_text(advise(), row, key); }
+  // What a rule's first finding advises; empty if it found nothing.
+  std::string action(std::string_view rule) {
+    for (size_t row = 0; row < advise().rows(); ++row) {
+      if (cell(row, "rule") == rule) return cell(row, "action");
+    }
+    return "";
+  }
+  bool has_note(std::string_view part) {
+    for (const std::string& note : advise().notes) {
+      if (note.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
 
   uint32_t next_id = 0;
   std::unique_ptr<analyzer::Table> table;

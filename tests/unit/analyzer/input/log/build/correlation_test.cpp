@@ -1,5 +1,6 @@
 // To which launch an operation belongs: they are joined by containment and correlation id. Operations without a launch
 // are counted with the reason.
+#include "analyzer/base/row_chunks.h"
 #include "analyzer/model/coverage.h"
 #include "tests/unit/analyzer/launch_log.h"
 
@@ -55,6 +56,36 @@ TEST(Correlation, JoinsByContainmentNotByOrder) {
   EXPECT_EQ(launch_of(*trace, 12), 200);
   EXPECT_NE(trace->operations[0].launch, trace->operations[2].launch);
   EXPECT_EQ(trace->processes[0].coverage.launches_with_gpu_time, 3u);
+}
+
+// Loops over rows run in chunks: no row is left out or counted twice at a boundary.
+TEST(Correlation, ChunksOfAnySizeFindEveryLaunch) {
+  for (const size_t rows : {size_t{1}, size_t{2}, size_t{3}, size_t{6}, size_t{7}, size_t{8}}) {
+    const RowsPerChunk size(rows);
+    LogBuilder log = new_launch_log();
+    for (uint32_t thread = 1; thread <= 2; ++thread) {
+      add_thread(log, thread, 499 + thread);
+      for (uint64_t i = 0; i < 7; ++i) {
+        add_launch(log, thread, 100 * i, 100 * i + 50, thread);
+        const auto correlation = static_cast<uint32_t>(10 * thread + i);
+        if (i == 3) continue;  // this launch has no record
+        add_calls(log, 499 + thread, {{100 * i + 20, correlation}});
+        add_run(log, 1000 + 100 * i, 1050 + 100 * i, correlation, thread);
+      }
+      add_run(log, 2000, 2010, 90 + thread, thread);  // this operation has no launch
+    }
+    const auto trace = model_of(log);
+    const Coverage& coverage = trace->processes[0].coverage;
+    EXPECT_EQ(coverage.operations, 14u) << rows;
+    EXPECT_EQ(coverage.operations_linked, 12u) << rows;
+    EXPECT_EQ(coverage.launches, 14u) << rows;
+    EXPECT_EQ(coverage.launches_with_gpu_time, 12u) << rows;
+    for (uint32_t thread = 1; thread <= 2; ++thread) {
+      for (uint32_t i = 0; i < 7; ++i)
+        EXPECT_EQ(launch_of(*trace, 10 * thread + i), i == 3 ? -2 : 100 * int64_t{i}) << rows;
+      EXPECT_EQ(launch_of(*trace, 90 + thread), -1) << rows;
+    }
+  }
 }
 
 TEST(Correlation, ToleratesTwoNanosecondsOfRoundingAndNoMore) {

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Is what `what-if` bounds ever less than what a program really saves? Each case of bounds_without_kernel is recorded on
+the simulated GPU twice: as it is, and with a kernel that takes no time. The wall time of the second run must not be less
+than the first one's log allows. Also for a trace that names less: prof's plain Chrome trace. Usage:
+bounds.py --prof PROF --libprof LIB --sim FOLDER --program PROGRAM"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+for name in ("prof", "libprof", "sim", "program"):
+    parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
+parser.add_argument("--case", action="append")
+options = parser.parse_args()
+problems = []
+
+SCRIPTS = {"long": 400_000, "short": 20_000}  # durations of the kernel
+QUEUES = {"queue_is_full": "; max_outstanding 4"}  # so that launches wait
+# Here the host waits in no call. Elsewhere the clock need not advance while the program sleeps.
+SLEEPERS = {"host_function_tells_it", "value_is_read_by_the_host"}
+
+
+def log_of(case, heavy_ns, folder):
+    folder.mkdir(parents=True)
+    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+                   "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "PROF_CLOCK": "sim_now_ns",
+                   "SIM": f"kernel heavy {heavy_ns}; kernel light 3000; idle {200 if case in SLEEPERS else 0}{QUEUES.get(case, '')}"}
+    run = subprocess.run([options.program, case], env=environment, capture_output=True, text=True, timeout=120)
+    if run.returncode != 0:
+        sys.exit(f"{case}: status {run.returncode}: {run.stderr}")
+    (log,) = folder.glob("*.plog")
+    return log
+
+
+def what_if(trace):
+    """{(item, name): row}, and the wall time"""
+    out = subprocess.run([options.prof, "report", "what-if", "--format", "json", trace], capture_output=True, text=True, timeout=120)
+    rows = {(row["item"], row["name"]): row for row in json.loads(out.stdout)["rows"]}
+    some = next(iter(rows.values()))
+    return rows, some["saved_ns"] + some["new_wall_ns"]
+
+
+def chrome(log, name):
+    """The log as another tool would have traced it: most handles of events and streams are not in it."""
+    out = log.with_name(name)
+    subprocess.run([options.prof, "trace", "--plain", "-o", out, log], capture_output=True, timeout=120, check=True)
+    return out
+
+
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    cases = options.case or subprocess.run([options.program], env={"LD_LIBRARY_PATH": str(options.sim)}, capture_output=True, text=True, check=True).stdout.split()
+    for case in cases:
+        for length, heavy_ns in SCRIPTS.items():
+            slow = log_of(case, heavy_ns, folder / case / length)
+            fast = log_of(case, 0, folder / case / (length + "_none"))
+            for form in ("log", "trace"):
+                pair = (slow, fast) if form == "log" else [chrome(log, "app.json") for log in (slow, fast)]
+                rows, wall = what_if(pair[0])
+                rows_without, wall_without = what_if(pair[1])
+                row = rows[("kernel", "heavy")]
+                measured = wall - wall_without
+                ok = row["saved_ns"] >= measured and row["saved_ns"] <= row["own_time_ns"]
+                print(f"{'ok ' if ok else 'NOT'} {case} {length} {form}: wall {wall}, saved at most {row['saved_ns']} "
+                      f"(assumed {row['assumed_ns']}), measured {measured}")
+                if not ok:
+                    problems.append((case, length, form))
+sys.exit(f"{len(problems)} wrong: {problems}" if problems else 0)
