@@ -103,6 +103,8 @@ class NsysImport {
         const std::string_view name = names_[in.integer_or(kOwnColumns + i, -1)];
         if (!name.empty()) kernel.name = rows_.text(name);
       }
+      const std::string_view demangled = names_[in.integer_or(kOwnColumns + 1, -1)];
+      if (!demangled.empty() && !demangled.starts_with("_Z")) kernel.demangled = rows_.text(demangled);
       const uint32_t graph = in.number(kOwnColumns + 3);
       if (operation.graph_node != 0 && graph_of(operation.graph_node) == 0)
         operation.graph_node = graph_node_id(graph, index_in_graph(operation.graph_node));
