@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <optional>
 
 namespace prof::analyzer {
 
@@ -166,9 +167,10 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
                                         const BreakdownRules& rules) {
   const Trace& trace = input.trace;
   const std::vector<Part> part_of_kernel = parts_of_kernels(input, rules);
-  const HtaRules hta(trace);
+  std::optional<HtaRules> hta;
+  if (rules.events_of_hta) hta.emplace(trace);
   const auto is_wanted = [&](const GpuOperation& operation) {
-    return (operation.linked() || !rules.linked_only) && (!rules.events_of_hta || hta.counts(operation));
+    return (operation.linked() || !rules.linked_only) && (!hta || hta->counts(operation));
   };
   const auto part_of = [&](const GpuOperation& operation) {
     if (operation.kind() == GpuKind::Fill) return rules.memsets_compute ? kComputing : kMemory;
@@ -187,9 +189,9 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
     for_each_selected_by_start(input, is_of_scope, [&](uint32_t, const GpuOperation& operation) {
       if (is_wanted(operation)) collector.add(operation, part_of(operation));
     });
-    if (rules.events_of_hta) {
+    if (hta) {
       for (const SyncEvent& sync : trace.syncs) {
-        if (sync.stream == kNone || !hta.counts(sync)) continue;
+        if (sync.stream == kNone || !hta->counts(sync)) continue;
         const Stream& stream = trace.streams[sync.stream];
         if (index(stream.device) >= trace.devices.size()) continue;  // a stream without operations may have no device
         if (is_of_scope(StreamId{sync.stream}) && input.selection.has_stream(trace, stream)) collector.add_sync(sync);
