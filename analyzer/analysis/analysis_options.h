@@ -11,7 +11,7 @@
 namespace prof::analyzer {
 
 // Whose definition of a quantity a report uses. docs/reports/definitions.md lists the differences.
-enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys };
+enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys, TensorBoard };
 
 struct ReportOptions {
   NameForm names = NameForm::Short;

@@ -70,7 +70,8 @@ static_assert(sizeof(GpuOperation) == 48);
 
 // What a launch runs: from the GPU's record (registers known) or from the launch call (function name and shape).
 struct Kernel {
-  StringId name{};  // mangled, as recorded; empty: unknown
+  StringId name{};       // mangled, as recorded; empty: unknown
+  StringId demangled{};  // as nsys demangled it; empty: not an export of nsys
   uint32_t grid[3] = {};
   uint32_t block[3] = {};
   uint32_t registers = 0;

@@ -116,6 +116,15 @@ std::string_view copy_kind_name(uint32_t copy_kind) {
   return copy_kind < kCopyKinds.size() ? kCopyKinds[copy_kind] : "?";
 }
 
+std::string_view copy_direction_name(uint32_t copy_kind) {
+  constexpr uint32_t kFirstMigration = 11;
+  constexpr std::array<std::string_view, 3> kMigrations = {"Unified Memory HtoD", "Unified Memory DtoH",
+                                                           "Unified Memory DtoD"};
+  if (copy_kind < kFirstMigration || copy_kind >= kFirstMigration + kMigrations.size())
+    return copy_kind_name(copy_kind);
+  return kMigrations[copy_kind - kFirstMigration];
+}
+
 std::string_view memory_kind_name(uint32_t memory_kind) {
   return memory_kind < kMemoryKinds.size() ? kMemoryKinds[memory_kind] : "Unknown";
 }

@@ -51,6 +51,8 @@ std::string kineto_name(const KernelNames& names, const GpuOperation& operation)
 // CUPTI's copy kinds: "HtoD", "DtoH", "PtoP" …; "?" for unknown numbers. 11, 12 and 13, nsys's numbers for migrations
 // of unified memory, are "HtoD", "DtoH" and "DtoD".
 std::string_view copy_kind_name(uint32_t copy_kind);
+// The same, but a migration of unified memory is "Unified Memory HtoD", as operation_name() tells it from a copy.
+std::string_view copy_direction_name(uint32_t copy_kind);
 // CUPTI's memory kinds: "Pageable", "Device" …; "Unknown" for 0 and unknown numbers.
 std::string_view memory_kind_name(uint32_t memory_kind);
 

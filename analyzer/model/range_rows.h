@@ -37,7 +37,7 @@ struct Range {
   RangeStyle style{};
   bool unfinished : 1 = false;    // never closed: ends with the last record of its process
   bool crosses : 1 = false;       // push/pop: closed while a range of another domain, opened later, was still open
-  bool other_thread : 1 = false;  // start/end: Trace::ended_by has the thread that closed it
+  bool other_thread : 1 = false;  // start/end: another thread closed it; logs: Trace::ended_by has that thread
   bool ended_again : 1 = false;   // start/end: closed again after its end
   bool deferred : 1 = false;      // submitted later, with time stamps of the program
   RangeKind kind{};

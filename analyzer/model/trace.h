@@ -42,6 +42,7 @@ struct KnownSymbol {
 struct Thread {
   ProcessId process{};
   uint32_t tid = 0;
+  std::optional<int32_t> priority;  // of the system's scheduler, as nsys writes it
   std::string name;
   Rows host;
   Rows ranges;  // its push/pop ranges in order of opening

@@ -2,6 +2,7 @@
 // Trace Analysis and TraceLens have definitions of their own, which are available under their names.
 #include "analyzer/reports/breakdown.h"
 
+#include "analyzer/analysis/hta_rules.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/window_sums.h"
 #include "analyzer/base/saturated.h"
@@ -10,20 +11,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
+#include <optional>
 
 namespace prof::analyzer {
 
 namespace {
 
+// kMemory also has what Holistic Trace Analysis calls other: its report has both in `non_compute_time`.
 enum Part { kComputing = 0, kCommunicating = 1, kMemory = 2, kPartCount = 3 };
 
-// The type of a GPU event by its name, as Holistic Trace Analysis defines it. That tool recognises copies by name too.
 Part hta_part(std::string_view name) {
-  if (name.starts_with("nccl") || name.starts_with("hip") || name.starts_with("hccl") ||
-      name.find("ncclKernel") != std::string_view::npos)
-    return kCommunicating;
-  if (name.starts_with("Memcpy") || name.starts_with("Memset") || name.starts_with("dma")) return kMemory;
+  switch (hta_class(name)) {
+    case HtaClass::Computation: return kComputing;
+    case HtaClass::Communication: return kCommunicating;
+    case HtaClass::Memory:
+    case HtaClass::Other: break;
+  }
+  return kMemory;
+}
+
+// Names of collectives, and of the copy kernels that ROCm 7.1 wrote as kernels.
+Part tracelens_part(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string_view plain = name;
+  if (plain.ends_with(".kd")) plain.remove_suffix(3);
+  for (const std::string_view copy :
+       {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE",
+        "__amd_rocclr_copyBuffer", "__amd_rocclr_copyBufferRect", "__amd_rocclr_copyBufferAligned",
+        "__amd_rocclr_copyBufferRectAligned"}) {
+    if (plain == copy) return kMemory;
+  }
+  for (const std::string_view word : {"nccl", "rccl", "cross_device_reduce"}) {
+    if (lower.find(word) != std::string::npos) return kCommunicating;
+  }
   return kComputing;
 }
 
@@ -32,28 +55,19 @@ std::vector<Part> parts_of_kernels(const AnalysisInput& input, const BreakdownRu
   std::vector<Part> parts(input.trace.kernels.size());
   for (uint32_t k = 0; k < parts.size(); ++k) {
     const std::string_view name = input.views.names().name(KernelId{k}, NameForm::Full);
-    switch (rules.communication) {
-      case BreakdownRules::Communication::Categories:
+    switch (rules.kernels) {
+      case BreakdownRules::Kernels::Categories:
         parts[k] =
             input.views.categories().purpose(KernelId{k}) == Purpose::Communication ? kCommunicating : kComputing;
         break;
-      case BreakdownRules::Communication::NcclInName:
+      case BreakdownRules::Kernels::NcclInName:
         parts[k] = name.find("nccl") != std::string_view::npos ? kCommunicating : kComputing;
         break;
-      case BreakdownRules::Communication::Hta: parts[k] = hta_part(name); break;
+      case BreakdownRules::Kernels::TraceLens: parts[k] = tracelens_part(name); break;
+      case BreakdownRules::Kernels::Hta: parts[k] = hta_part(name); break;
     }
   }
   return parts;
-}
-
-// Row of Trace::ranges -> whether it is an operator of the framework, or inside one.
-std::vector<bool> inside_operators(const Trace& trace) {
-  std::vector<bool> inside(trace.ranges.size());
-  for (uint32_t row = 0; row < inside.size(); ++row) {
-    const Range& range = trace.ranges[row];
-    inside[row] = range.kind == RangeKind::Operator || (range.parent != kNone && inside[range.parent]);
-  }
-  return inside;
 }
 
 // Collects the operations of one scope, then measures them in every window.
@@ -73,8 +87,12 @@ class BreakdownCollector {
       unlinked_.add(interval.begin_ns, interval.end_ns);
       any_unlinked_ = true;
     }
-    first_ns_ = std::min(first_ns_, interval.begin_ns);
-    last_ns_ = std::max({last_ns_, interval.begin_ns, interval.end_ns});
+    reach(interval);
+  }
+  // The union of busy time has it, the sums of operations have not.
+  void add_sync(const SyncEvent& sync) {
+    parts_[kMemory].add(sync.begin_ns, sync.end_ns);
+    reach({sync.begin_ns, sync.end_ns});
   }
   bool empty() const { return first_ns_ > last_ns_; }
 
@@ -112,6 +130,11 @@ class BreakdownCollector {
   }
 
  private:
+  void reach(const Interval& interval) {
+    first_ns_ = std::min(first_ns_, interval.begin_ns);
+    last_ns_ = std::max({last_ns_, interval.begin_ns, interval.end_ns});
+  }
+
   const std::vector<Window>& windows_;
   IntervalCollector parts_[kPartCount];
   IntervalCollector linked_;
@@ -144,12 +167,10 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
                                         const BreakdownRules& rules) {
   const Trace& trace = input.trace;
   const std::vector<Part> part_of_kernel = parts_of_kernels(input, rules);
-  const std::vector<bool> in_operator = rules.in_operators_only ? inside_operators(trace) : std::vector<bool>();
+  std::optional<HtaRules> hta;
+  if (rules.events_of_hta) hta.emplace(trace);
   const auto is_wanted = [&](const GpuOperation& operation) {
-    if (!rules.in_operators_only) return true;
-    if (!operation.linked()) return false;
-    const uint32_t range = input.views.range_of_call()[operation.launch];
-    return range != kNone && in_operator[range];
+    return (operation.linked() || !rules.linked_only) && (!hta || hta->counts(operation));
   };
   const auto part_of = [&](const GpuOperation& operation) {
     if (operation.kind() == GpuKind::Fill) return rules.memsets_compute ? kComputing : kMemory;
@@ -168,6 +189,14 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
     for_each_selected_by_start(input, is_of_scope, [&](uint32_t, const GpuOperation& operation) {
       if (is_wanted(operation)) collector.add(operation, part_of(operation));
     });
+    if (hta) {
+      for (const SyncEvent& sync : trace.syncs) {
+        if (sync.stream == kNone || !hta->counts(sync)) continue;
+        const Stream& stream = trace.streams[sync.stream];
+        if (index(stream.device) >= trace.devices.size()) continue;  // a stream without operations may have no device
+        if (is_of_scope(StreamId{sync.stream}) && input.selection.has_stream(trace, stream)) collector.add_sync(sync);
+      }
+    }
     if (collector.empty()) continue;
     DeviceBreakdown& result = scopes.emplace_back();
     result.process = rules.merge_devices ? scope : index(trace.devices[scope].process);
@@ -254,7 +283,8 @@ class BreakdownTable {
   void rows() {
     switch (input_.options.definitions) {
       case Definitions::Ours:
-      case Definitions::Nsys: return rows_of_ours();
+      case Definitions::Nsys:
+      case Definitions::TensorBoard: return rows_of_ours();
       case Definitions::Reference: return rows_of_reference();
       case Definitions::Hta: return rows_of_hta();
       case Definitions::TraceLens: return rows_of_tracelens();
@@ -279,13 +309,22 @@ class BreakdownTable {
 BreakdownRules rules_of(Definitions definitions) {
   BreakdownRules rules;
   if (definitions == Definitions::Hta) {
-    rules.communication = BreakdownRules::Communication::Hta;
-    rules.merge_devices = true;
+    rules.kernels = BreakdownRules::Kernels::Hta;
+    rules.merge_devices = rules.events_of_hta = true;
   } else if (definitions == Definitions::TraceLens) {
-    rules.communication = BreakdownRules::Communication::NcclInName;
-    rules.memsets_compute = rules.merge_devices = rules.in_operators_only = true;
+    rules.kernels = BreakdownRules::Kernels::TraceLens;
+    rules.memsets_compute = rules.merge_devices = rules.linked_only = true;
   }
   return rules;
+}
+
+// Synchronisations with a stream are GPU events for Holistic Trace Analysis, so they can be the first or the last one.
+void add_syncs(const AnalysisInput& input, Window& window) {
+  for (const SyncEvent& sync : input.trace.syncs) {
+    if (sync.stream == kNone) continue;
+    window.begin_ns = std::min(window.begin_ns, std::max(sync.begin_ns, input.selection.from_ns));
+    window.end_ns = std::max(window.end_ns, std::min(sync.end_ns, input.selection.to_ns));
+  }
 }
 
 std::string_view definition_note(Definitions definitions) {
@@ -296,10 +335,11 @@ std::string_view definition_note(Definitions definitions) {
       return "definitions: Holistic Trace Analysis, without rounding times to us; all devices of a process as one; the "
              "window is from its own first start to its last end";
     case Definitions::TraceLens:
-      return "definitions: TraceLens: only operations launched inside an operator, memsets compute, all devices of a "
+      return "definitions: TraceLens: only operations whose launch is in the input, memsets compute, all devices of a "
              "process as one; the window is from its own first start to its last end";
     case Definitions::Ours:
-    case Definitions::Nsys: break;
+    case Definitions::Nsys:
+    case Definitions::TensorBoard: break;
   }
   return "union: time in which at least one such operation runs; sum: of each operation's time, more than the window "
          "where "
@@ -313,11 +353,14 @@ Table report_breakdown(const AnalysisInput& input) {
   const Definitions definitions = input.options.definitions;
   const BreakdownRules rules = rules_of(definitions);
   const double wall_ns = input.options.wall_ms * 1e6;
-  const std::vector<Window> windows = report_windows(input);
+  std::vector<Window> windows = report_windows(input);
+  const bool own_window = rules.merge_devices && input.options.window == "gpu";
+  if (own_window && rules.events_of_hta) {
+    for (Window& window : windows) add_syncs(input, window);
+  }
   std::vector<DeviceBreakdown> scopes = break_down(input, windows, rules);
   BreakdownTable out(input);
   out.table().notes.emplace_back(definition_note(definitions));
-  const bool own_window = rules.merge_devices && input.options.window == "gpu";
   for (size_t w = 0; w < windows.size(); ++w) {
     if (windows.size() <= 20) out.table().notes.push_back(window_note(windows[w]));
     Breakdown all;
@@ -341,8 +384,8 @@ Table report_breakdown(const AnalysisInput& input) {
     out.rows();
   }
   if (scopes.empty()) {
-    out.table().notes.emplace_back(rules.in_operators_only ? "no GPU operation launched inside an operator"
-                                                           : "no GPU operation");
+    out.table().notes.emplace_back(rules.linked_only ? "no GPU operation with its launch in the input"
+                                                     : "no GPU operation");
   }
   if (scopes.size() > 1 && !rules.merge_devices)
     out.table().notes.emplace_back("all devices: each number summed over the devices, the window too");

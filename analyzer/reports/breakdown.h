@@ -11,10 +11,11 @@ namespace prof::analyzer {
 
 // Which operations are counted, and in which part of the breakdown.
 struct BreakdownRules {
-  enum class Communication { Categories, NcclInName, Hta } communication = Communication::Categories;
+  enum class Kernels { Categories, NcclInName, TraceLens, Hta } kernels = Kernels::Categories;
   bool memsets_compute = false;  // else they count with the copies
-  // Count only operations that were launched inside an operator of the framework.
-  bool in_operators_only = false;
+  bool linked_only = false;      // count only operations whose launch is in the input
+  // Count what Holistic Trace Analysis counts: hta_rules.h, and synchronisations with a stream.
+  bool events_of_hta = false;
   // Treat all devices of a process as one device.
   bool merge_devices = false;
 };

@@ -88,7 +88,7 @@ Table report_copies(const AnalysisInput& input) {
     if (fill) {
       row.add(std::string_view("memset")).empty();
     } else {
-      row.add(copy_kind_name(kind)).add(memory_kind_name(source));
+      row.add(copy_direction_name(kind)).add(memory_kind_name(source));
     }
     row.add(memory_kind_name(destination));
     row.add_if(source == kPageable || destination == kPageable, std::string_view("yes"));

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/reports/reports.h"
+#include "analyzer/reports/tensorboard_util.h"
 
 #include <fmt/format.h>
 
@@ -123,6 +124,7 @@ void estimate(const AnalysisInput& input, uint32_t device_row, Fill& fill) {
 }  // namespace
 
 Table report_gpu_util(const AnalysisInput& input) {
+  if (input.options.definitions == Definitions::TensorBoard) return tensorboard_utilisation(input);
   const Trace& trace = input.trace;
   const std::vector<Window> windows = report_windows(input);
   std::vector<Window> pieces = pieces_of(windows);

@@ -1,6 +1,7 @@
 // idle: how long was each device idle, and why? The report sums the gaps of analysis/idle/gaps.h by device, window and
 // cause. With the definitions of Holistic Trace Analysis, a gap is between consecutive operations of one stream, and
 // other streams are ignored.
+#include "analyzer/analysis/hta_rules.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -121,12 +123,17 @@ Table idle_by_hta(const AnalysisInput& input) {
   table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::context, ColumnId::stream, ColumnId::category,
                      ColumnId::gaps, ColumnId::time, ColumnId::idle_share_percent});
   table.notes.push_back("each stream alone: time in which other streams of the device ran counts as idle");
+  const HtaRules rules(trace);
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
     uint64_t gaps[3] = {};
     int64_t times_ns[3] = {}, idle_ns = 0;
-    for (uint32_t row = stream.operations.first + 1; row < stream.operations.last; ++row) {
-      const GpuOperation &operation = trace.operations[row], &before = trace.operations[row - 1];
+    uint32_t previous = kNone;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      if (!rules.counts(trace.operations[row])) continue;
+      const uint32_t last = std::exchange(previous, row);
+      if (last == kNone) continue;
+      const GpuOperation &operation = trace.operations[row], &before = trace.operations[last];
       const int64_t gap_ns = operation.start_ns - before.end_ns;
       if (!input.selection.nvtx.has_operation(row)) continue;
       if (!input.selection.in_window(before.end_ns, operation.start_ns)) continue;
@@ -139,6 +146,7 @@ Table idle_by_hta(const AnalysisInput& input) {
     const Device& device = trace.device(stream.device);
     constexpr std::string_view kCategories[] = {"host_wait", "kernel_wait", "other"};
     for (size_t i = 0; i < 3; ++i) {
+      if (gaps[i] == 0) continue;
       Table::Row row = table.row();
       row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
       row.add(stream.context).add(stream.number).add(kCategories[i]).add(gaps[i]).add(times_ns[i]);

@@ -270,7 +270,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   if (is_kernel) {
     row.add(operation_name(input.views.names(), example, input.options.names));
   } else if (group.kind == GpuKind::Copy) {
-    row.add(std::string_view(fmt::format("[CUDA memcpy {}] {} -> {}", copy_kind_name(example.copy_kind()),
+    row.add(std::string_view(fmt::format("{} {} -> {}", operation_name(input.views.names(), example, NameForm::Full),
                                          memory_kind_name(example.source_memory()),
                                          memory_kind_name(example.destination_memory()))));
   } else {

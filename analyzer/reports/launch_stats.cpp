@@ -1,6 +1,7 @@
 // launch-stats: for each kernel, what did its launches cost, and was the kernel shorter than its launch call?
 #include "analyzer/reports/launch_stats.h"
 
+#include "analyzer/analysis/hta_rules.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
@@ -142,8 +143,8 @@ Table by_kernel(const AnalysisInput& input) {
 }
 
 // The definitions of Holistic Trace Analysis. The delay is clipped at 0. A kernel is short if it is shorter than its
-// launch call. A call above 50 us and a delay above 100 us are outliers. Launches are recognised by name; graph and
-// cooperative launches are not included.
+// launch call. A call above 50 us and a delay above 100 us are outliers. Launches are known by four names: other
+// launches are not included.
 Table launches_by_hta(const AnalysisInput& input) {
   struct Sum {
     uint32_t number = 0;  // number of its group in the estimates
@@ -159,11 +160,11 @@ Table launches_by_hta(const AnalysisInput& input) {
   table.notes.push_back(
       "delay clipped at 0; short: shorter than its launch call; slow call: above 50us; late start: above 100us");
   std::map<std::string_view, Sum> sums;
-  uint64_t left_out = 0;
+  std::map<std::string_view, uint64_t> left_out;  // by call
+  const HtaRules rules(input.trace);
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
-    const std::string_view api = input.trace.api_name(launch);
-    if (launch.kind() == HostKind::GraphLaunch || api.find("Cooperative") != std::string_view::npos) {
-      ++left_out;
+    if (!rules.in_launch_statistics(operation)) {
+      ++left_out[plain_api_name(input.trace.api_name(launch))];
       return;
     }
     const std::string_view name = operation_name(input.views.names(), operation, input.options.names);
@@ -179,8 +180,13 @@ Table launches_by_hta(const AnalysisInput& input) {
     sum.slow_calls += launch.duration_ns() > 50'000 ? 1 : 0;
     sum.late += delay_ns > 100'000 ? 1 : 0;
   });
-  if (left_out > 0)
-    table.notes.push_back(fmt::format("{} operations of graphs and cooperative launches left out", left_out));
+  if (!left_out.empty()) {
+    std::string calls;
+    for (const auto& [api, operations] : left_out) {
+      calls += fmt::format("{}{} of {}", calls.empty() ? "" : ", ", operations, api.empty() ? "[unknown call]" : api);
+    }
+    table.notes.push_back("left out, because HTA's launch statistics do not count their launches: " + calls);
+  }
   estimates.add_notes(table);
   std::vector<std::pair<std::string_view, Sum>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(),

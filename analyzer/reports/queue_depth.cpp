@@ -173,19 +173,27 @@ Table depth_by_hta(const AnalysisInput& input) {
   table.add_columns({ColumnId::depth_last, ColumnId::depth_weighted_mean});
   table.notes.push_back(
       "+1 at the start of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
+  const HtaRules rules(input.trace);
+  uint64_t left_out = 0;
   for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
-    const HtaQueueLength length(input.trace, streams);
+    const HtaQueueLength length(input.trace, streams, &rules);
+    if (stream != "all") left_out += length.left_out;
     std::vector<int64_t> values;
     for (const HtaQueueLength::Step& step : length.steps) {
       if (input.selection.in_window(step.time_ns, step.time_ns)) values.push_back(step.length);
     }
+    if (values.empty()) return;  // like HTA, no row for a stream without a launch
     Table::Row row = table.row();
     row.add(process.pid).add(device).add(context).add(stream);
-    const bool any = !values.empty();
     add_description(row, values);
-    if (any) row.add(length.last()).add(length.weighted_mean());
+    row.add(length.last()).add(length.weighted_mean());
   });
+  if (left_out > 0) {
+    table.notes.push_back(fmt::format(
+        "{} operations left out: no launch in the input, or one that HTA's queue length does not know by name",
+        left_out));
+  }
   return table;
 }
 
@@ -255,10 +263,13 @@ Table report_queue_depth(const AnalysisInput& input) {
   const std::vector<LiveError> errors = live_errors(input);
   WeightedDepth waiting, outstanding;
   std::vector<StreamId> measured;
+  bool any_step = false;
+  uint64_t streams_without_launch = 0;
   const auto measure = [&](const std::vector<StreamId>& streams) {
     if (streams == measured) return;  // a device with one stream, or a process with one device
     measured = streams;
     waiting = outstanding = {};
+    any_step = false;
     DepthStep last{INT64_MIN, 0, 0};
     const auto hold = [&](int64_t until) {
       if (last.time_ns == INT64_MIN) return;
@@ -269,11 +280,16 @@ Table report_queue_depth(const AnalysisInput& input) {
     input.views.depth().for_each_step(streams, [&](const DepthStep& step) {
       hold(step.time_ns);
       last = step;
+      any_step = true;
     });
   };
   for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
     measure(streams);
+    if (!any_step) {
+      streams_without_launch += stream == "all" ? 0 : 1;
+      return;
+    }
     LiveError error;
     for (const StreamId each : streams) error.add(errors[index(each)]);
     Table::Row row = table.row();
@@ -290,6 +306,10 @@ Table report_queue_depth(const AnalysisInput& input) {
         .add(error.largest)
         .add(error.too_low);
   });
+  if (streams_without_launch > 0) {
+    table.notes.push_back(
+        fmt::format("{} streams left out: no launch of their operations is in the input", streams_without_launch));
+  }
   return table;
 }
 

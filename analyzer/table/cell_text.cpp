@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 
 namespace prof::analyzer {
@@ -80,6 +81,17 @@ size_t count_width(int64_t value) {
                    : decimal_digits(static_cast<uint64_t>(value));
 }
 
+bool is_of_nsys(const TableColumn& column) { return column_info(column.id).tool == "nsys"; }
+
+// Ties go away from zero, as in nsys, for the number as 15 digits show it: 0.25 and 0.35 are "0.3" and "0.4".
+char* put_half_up(char* to, double value, int decimals) {
+  constexpr double kExact = 1e14;  // a digit more does not matter
+  constexpr double kSlack = 1 + 4 * std::numeric_limits<double>::epsilon();
+  const double power = std::pow(10.0, decimals), scaled = std::fabs(value) * power;
+  if (scaled < kExact) value = std::copysign(std::floor(scaled * kSlack + 0.5) / power, value);
+  return fmt::format_to(to, "{:.{}f}", value, decimals);
+}
+
 char* put_number(char* to, const TableColumn& column, int64_t cell, TimeUnit unit) {
   switch (column.type) {
     case CellType::Text: break;
@@ -88,8 +100,12 @@ char* put_number(char* to, const TableColumn& column, int64_t cell, TimeUnit uni
       if (unit == TimeUnit::Auto) return put_scaled_time(to, cell);
       if (unit == TimeUnit::Ns) return put_signed(to, cell);
       return put_text(to, time_in(cell, unit));
-    case CellType::MeanNanoseconds: return put_text(to, mean_time_in(Table::real(cell), unit));
-    case CellType::Real: return fmt::format_to(to, "{:.{}f}", Table::real(cell), column.decimals);
+    case CellType::MeanNanoseconds:
+      if (unit == TimeUnit::Ns && is_of_nsys(column)) return put_half_up(to, Table::real(cell), 1);
+      return put_text(to, mean_time_in(Table::real(cell), unit));
+    case CellType::Real:
+      if (is_of_nsys(column)) return put_half_up(to, Table::real(cell), column.decimals);
+      return fmt::format_to(to, "{:.{}f}", Table::real(cell), column.decimals);
   }
   return to;
 }

@@ -1,10 +1,10 @@
 // What is the queue length of Holistic Trace Analysis? Over operations whose launch is known: +1 when the launch call
 // begins and −1 when the operation starts on the GPU, summed in order of time; at equal moments +1 comes first. The
 // length is signed: an operation that starts before its launch makes it negative. It is a step series; HTA's statistics
-// are not weighted by time. O(n log n).
+// are not weighted by time. HTA itself knows launches by their names: `rules`. O(n log n).
 #pragma once
 
-#include "analyzer/model/trace.h"
+#include "analyzer/analysis/hta_rules.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,14 +20,19 @@ struct HtaQueueLength {
   };
   std::vector<Step> steps;
 
-  // Operations count on the stream on which they ran.
-  HtaQueueLength(const Trace& trace, const std::vector<StreamId>& streams) {
+  uint64_t left_out = 0;  // operations that do not count: no launch in the input, or one that `rules` does not know
+
+  // Operations count on the stream on which they ran. Without `rules`, every operation with a known launch counts.
+  HtaQueueLength(const Trace& trace, const std::vector<StreamId>& streams, const HtaRules* rules = nullptr) {
     std::vector<std::pair<int64_t, int>> changes;  // (time, 0: one more, 1: one less)
     for (const StreamId stream : streams) {
       const Rows rows = trace.stream(stream).operations;
       for (uint32_t row = rows.first; row < rows.last; ++row) {
         const GpuOperation& operation = trace.operations[row];
-        if (!operation.linked()) continue;
+        if (!operation.linked() || (rules != nullptr && !rules->in_queue_length(operation))) {
+          ++left_out;
+          continue;
+        }
         changes.emplace_back(trace.host[operation.launch].begin_ns, 0);
         changes.emplace_back(operation.start_ns, 1);
       }

@@ -94,6 +94,7 @@ StreamId ActivityRows::stream_of_context(ProcessId process, uint32_t ordinal, ui
 
 KernelId ActivityRows::kernel(const Kernel& kernel) {
   const std::vector<uint32_t> key{static_cast<uint32_t>(kernel.name),
+                                  static_cast<uint32_t>(kernel.demangled),
                                   kernel.grid[0],
                                   kernel.grid[1],
                                   kernel.grid[2],

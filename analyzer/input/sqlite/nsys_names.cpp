@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace prof::analyzer {
 
@@ -120,16 +121,28 @@ void describe_nsys_session(const SqliteFile& file, const NsysNames& names, Activ
     const auto found = executables.find(trace.processes[p].pid);
     if (found != executables.end()) trace.processes[p].executable = found->second;
   }
-  std::unordered_map<uint64_t, std::string_view> thread_names;
-  SqliteRows threads(file, "ThreadNames", {"globalTid", "nameId"});
-  while (threads.next())
-    thread_names[static_cast<uint64_t>(threads.integer_or(0, 0)) & ((uint64_t{1} << 2 * kNsysTidBits) - 1)] =
-        names[threads.integer_or(1, -1)];
+  struct NamedThread {
+    std::string_view name;
+    std::optional<int32_t> priority;
+  };
+  std::unordered_map<uint64_t, NamedThread> named_threads;
+  SqliteRows threads(file, "ThreadNames", {"globalTid", "nameId", "priority"});
+  while (threads.next()) {
+    NamedThread& thread =
+        named_threads[static_cast<uint64_t>(threads.integer_or(0, 0)) & ((uint64_t{1} << 2 * kNsysTidBits) - 1)];
+    thread.name = names[threads.integer_or(1, -1)];
+    const std::optional<int64_t> priority = threads.integer(2);
+    const bool fits = priority && *priority >= std::numeric_limits<int32_t>::min() &&
+                      *priority <= std::numeric_limits<int32_t>::max();
+    thread.priority = fits ? std::optional(static_cast<int32_t>(*priority)) : std::nullopt;
+  }
   for (uint32_t t = rows.mark().threads; t < trace.threads.size(); ++t) {
     Thread& thread = trace.threads[t];
     const auto found =
-        thread_names.find(uint64_t{trace.processes[index(thread.process)].pid} << kNsysTidBits | thread.tid);
-    if (found != thread_names.end()) thread.name = found->second;
+        named_threads.find(uint64_t{trace.processes[index(thread.process)].pid} << kNsysTidBits | thread.tid);
+    if (found == named_threads.end()) continue;
+    thread.name = found->second.name;
+    thread.priority = found->second.priority;
   }
   SqliteRows environment(file, "TARGET_INFO_SYSTEM_ENV", {"name", "value"});
   while (environment.next()) {

@@ -55,9 +55,10 @@ void read_payload(SqliteRows& in, size_t first, Range& range) {
 
 void read_nsys_ranges(const SqliteFile& file, const NsysNames& names, ActivityRows& rows) {
   const std::map<DomainKey, StringId> domain_names = read_domains(file, names, rows);
-  SqliteRows in(file, "NVTX_EVENTS",
-                {"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "category", "color",
-                 "uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue"});
+  SqliteRows in(
+      file, "NVTX_EVENTS",
+      {"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "category", "color", "uint64Value",
+       "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "endGlobalTid"});
   while (in.next()) {
     const int64_t type = in.integer_or(2, kPushPop);
     Range range;
@@ -77,6 +78,8 @@ void read_nsys_ranges(const SqliteFile& file, const NsysNames& names, ActivityRo
     const int64_t global = in.integer_or(3, 0), domain = in.integer_or(4, 0);
     range.begin_ns = *begin;
     range.thread = nsys_thread(rows, global);
+    const int64_t closed_by = in.integer_or(15, 0);
+    range.other_thread = range.style == RangeStyle::StartEnd && closed_by != 0 && closed_by != global;
     Label label;
     label.text = rows.text(in.is_null(5) ? names[in.integer_or(6, -1)] : in.text(5));
     if (domain != 0) {

@@ -89,6 +89,15 @@ class NsysImport {
     return kind < 7 ? kind + 1 : 0;
   }
 
+  // The text of a demangled name, by its row of StringIds. A name that is still mangled has none.
+  StringId demangled_text(int64_t id) {
+    const auto [found, added] = demangled_.try_emplace(id, StringId{});
+    if (!added) return found->second;
+    const std::string_view text = names_[id];
+    if (!text.empty() && !text.starts_with("_Z")) found->second = rows_.text(text);
+    return found->second;
+  }
+
   void kernels() {
     SqliteRows in(file_, "CUPTI_ACTIVITY_KIND_KERNEL",
                   {PROF_NSYS_GPU_COLUMNS, "mangledName", "demangledName", "shortName", "graphId", "launchType", "gridX",
@@ -103,6 +112,7 @@ class NsysImport {
         const std::string_view name = names_[in.integer_or(kOwnColumns + i, -1)];
         if (!name.empty()) kernel.name = rows_.text(name);
       }
+      kernel.demangled = demangled_text(in.integer_or(kOwnColumns + 1, -1));
       const uint32_t graph = in.number(kOwnColumns + 3);
       if (operation.graph_node != 0 && graph_of(operation.graph_node) == 0)
         operation.graph_node = graph_node_id(graph, index_in_graph(operation.graph_node));
@@ -250,6 +260,7 @@ class NsysImport {
   SqliteFile file_;
   NsysNames names_;
   ActivityRows rows_;
+  std::unordered_map<int64_t, StringId> demangled_;
   const ImportOptions& options_;
 };
 

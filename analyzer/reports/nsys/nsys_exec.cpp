@@ -73,7 +73,7 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
         of_ids[{thread, ordinal, execution.launch.api(), index(input.views.names().named_by(execution.kernel))}];
     if (found == nullptr)
       found = &lines[{thread, ordinal, nsys_api_name(trace.api_name(execution.launch)),
-                      input.views.names().name(execution.kernel, nsys_names(input))}];
+                      nsys_kernel_name(input, execution.kernel)}];
     Line& line = *found;
     if (line.kernel.empty()) line.number = static_cast<uint32_t>(lines.size());
     estimates.add(execution.kernel, line.number);
@@ -117,24 +117,25 @@ Table report_nsys_cuda_kern_exec_trace(const AnalysisInput& input) {
                        [&trace](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
   std::vector<std::array<std::string, 2>> shapes;  // by KernelId
   for (const Kernel& kernel : trace.kernels) shapes.push_back({nsys_shape(kernel.grid), nsys_shape(kernel.block)});
-  auto add = [form = nsys_names(input), &trace, &names = input.views.names(), shapes = std::move(shapes)](
-                 uint32_t at, Table::Row& row) {
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
+  auto add = [input, &trace, offset_ns, shapes = std::move(shapes)](uint32_t at, Table::Row& row) {
     const GpuOperation& operation = trace.operations[at];
     const Execution execution{operation, trace.host[operation.launch]};
     const Thread& thread = trace.thread(execution.launch.thread);
     const auto& [grid, block] = shapes[execution.kernel.detail];
-    row.add(execution.launch.begin_ns).add(execution.api_ns());
+    row.add(execution.launch.begin_ns + offset_ns).add(execution.api_ns());
     if (execution.queued()) {
-      row.add(execution.launch.end_ns).add(execution.queue_ns());
+      row.add(execution.launch.end_ns + offset_ns).add(execution.queue_ns());
     } else {
       row.empty().empty();
     }
-    row.add(execution.kernel.start_ns).add(execution.kernel.duration_ns()).add(execution.total_ns());
+    row.add(execution.kernel.start_ns + offset_ns).add(execution.kernel.duration_ns()).add(execution.total_ns());
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
     row.add(trace.device(trace.stream(execution.kernel.stream()).device).ordinal);
     row.add(nsys_api_name(trace.api_name(execution.launch)));
     row.add(std::string_view(grid)).add(std::string_view(block));
-    row.add(names.name(execution.kernel, form));
+    row.add(nsys_kernel_name(input, execution.kernel));
   };
   table.list(std::move(kernels), std::move(add));
   return table;

@@ -11,7 +11,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 std::string kernel_name(const AnalysisInput& input, const GpuOperation& operation) {
-  return std::string(input.views.names().name(operation, nsys_names(input)));
+  return std::string(nsys_kernel_name(input, operation));
 }
 
 void note_if_empty(Table& table, const char* what) {

@@ -1,7 +1,6 @@
 // nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are
 // used unchanged, as in nsys. Ranges of emit_nvtx() contain a number, so each has a line of its own.
 #include "analyzer/base/saturated.h"
-#include "analyzer/model/event_tree.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
 
@@ -54,23 +53,20 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
                      ColumnId::nsys_children_duration, ColumnId::nsys_self_duration, ColumnId::nsys_name});
   add_range_columns(table);
   table.add_column(ColumnId::nsys_name_tree);
-  std::vector<int64_t> child_ns(trace.ranges.size());
-  for (const Range& range : trace.ranges) {
-    if (range.parent != kNone && is_nsys_range(range))
-      grow(child_ns[range.parent], time_between(range.begin_ns, range.end_ns));
-  }
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
   std::vector<uint32_t> rows = selected_ranges(input, Order::Start);
   std::erase_if(rows, [&](uint32_t row) { return trace.ranges[row].style != RangeStyle::PushPop; });
-  auto add = [&trace, child_ns = std::move(child_ns)](uint32_t at, Table::Row& row) {
+  auto add = [&trace, offset_ns, nesting = NsysNesting(trace)](uint32_t at, Table::Row& row) {
     const Range& range = trace.ranges[at];
     const std::string name = nsys_range_name(trace, range);
     const int64_t duration_ns = range.end_ns - range.begin_ns;
-    row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]);
-    row.add(add_saturated(duration_ns, -child_ns[at]));
+    row.add(range.begin_ns + offset_ns).add(range.end_ns + offset_ns).add(duration_ns).add(nesting.children_ns(at));
+    row.add(add_saturated(duration_ns, -nesting.children_ns(at)));
     row.add(std::string_view(name));
     add_range_place(row, trace, range);
-    add_range_cells(row, trace, at);
-    row.add(std::string_view(std::string(range.level, '-') + name));
+    add_range_cells(row, nesting, at);
+    row.add(std::string_view(std::string(2 * size_t{nesting.level(at)}, '-') + name));
   };
   table.list(std::move(rows), std::move(add));
   if (table.rows() == 0) table.notes.push_back("no such ranges in the input");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 namespace prof::analyzer {
@@ -91,6 +92,7 @@ std::vector<ProjectedRange> projections(const AnalysisInput& input) {
   for (const Thread& thread : trace.threads) of_thread.emplace_back(trace, thread.host, of_call);
   std::vector<ProjectedRange> found;
   for (const uint32_t row : selected_ranges(input, Order::Model)) {
+    if (trace.ranges[row].other_thread) continue;  // nsys projects ranges that one thread opens and closes
     const Work work = of_thread[index(trace.ranges[row].thread)].inside(trace.ranges[row]);
     if (work.operations != 0) found.push_back({row, work});
   }
@@ -112,6 +114,7 @@ Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
                      ColumnId::nsys_projected_max, ColumnId::nsys_projected_stddev});
   table.add_columns({ColumnId::nsys_total_operations, ColumnId::nsys_avg_operations, ColumnId::nsys_avg_level,
                      ColumnId::nsys_avg_children});
+  const NsysNesting nesting(trace);
   struct Sums {
     int64_t range_ns = 0;
     uint64_t operations = 0, levels = 0, children = 0;
@@ -127,8 +130,8 @@ Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
     Sums& sum = sums[line.texts];
     grow(sum.range_ns, range.end_ns - range.begin_ns);
     sum.operations += each.work.operations;
-    sum.levels += range.level;
-    sum.children += range.children;
+    sum.levels += nesting.level(each.range);
+    sum.children += nesting.children(each.range);
   }
   sort_lines(lines.lines);
   for (NsysLine& line : lines.lines) {
@@ -151,15 +154,19 @@ Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
   table.add_columns({ColumnId::nsys_name, ColumnId::nsys_projected_start, ColumnId::nsys_projected_duration,
                      ColumnId::nsys_original_start, ColumnId::nsys_original_duration, ColumnId::nsys_style});
   add_range_columns(table, {ColumnId::nsys_operations});
-  table.list(projections(input), [&trace](const ProjectedRange& each, Table::Row& row) {
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
+  auto add = [&trace, offset_ns, nesting = NsysNesting(trace)](const ProjectedRange& each, Table::Row& row) {
     const Range& range = trace.ranges[each.range];
-    row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
-    row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);
+    row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns + offset_ns);
+    row.add(each.work.last_ns - each.work.first_ns);
+    row.add(range.begin_ns + offset_ns).add(range.end_ns - range.begin_ns);
     row.add(nsys_style(range));
     add_range_place(row, trace, range);
     row.add(each.work.operations);
-    add_range_cells(row, trace, each.range);
-  });
+    add_range_cells(row, nesting, each.range);
+  };
+  table.list(projections(input), std::move(add));
   note_if_empty(table);
   return table;
 }
@@ -206,26 +213,35 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     ranges_of[index(trace.ranges[row].thread)].push_back(row);
   std::vector<OpenRanges> open;
   for (const std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, rows);
-  // Launches belong to one stratum if their range has the same thread, text and style.
+  // Launches belong to one stratum if their range has the same thread, text and style, or if they are outside all
+  // ranges of a thread.
   std::map<std::array<uint32_t, 4>, uint32_t> strata;
+  const auto number_of = [&](const std::array<uint32_t, 4>& key) {
+    return strata.try_emplace(key, static_cast<uint32_t>(strata.size() + 1)).first->second;
+  };
   const auto stratum = [&](const Range& range) {
     const Label& label = trace.labels[index(range.label)];
-    return strata
-        .try_emplace({index(range.thread), index(label.domain), index(label.text), static_cast<uint32_t>(range.style)},
-                     static_cast<uint32_t>(strata.size() + 1))
-        .first->second;
+    return number_of({index(range.thread), index(label.domain), index(label.text), static_cast<uint32_t>(range.style)});
   };
+  const auto outside_of = [&](const HostEvent& launch) { return number_of({index(launch.thread), 0, 0, kNone}); };
   {
     std::vector<OpenRanges> at_launches = open;  // each goes forward only, like the thread's rows of Trace::host
     estimates.for_each_launch([&](uint32_t row) {
       const HostEvent& launch = trace.host[row];
-      for (const uint32_t each : at_launches[index(launch.thread)].around(launch))
-        estimates.launch(row, stratum(trace.ranges[each]));
+      const std::vector<uint32_t>& around = at_launches[index(launch.thread)].around(launch);
+      for (const uint32_t each : around) estimates.launch(row, stratum(trace.ranges[each]));
+      if (around.empty()) estimates.launch(row, outside_of(launch));
     });
   }
   std::vector<uint32_t> kernels;
+  uint64_t unlinked = 0;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
-    if (trace.operations[row].has_kernel() && trace.operations[row].linked()) kernels.push_back(row);
+    if (!trace.operations[row].has_kernel()) continue;
+    if (trace.operations[row].linked()) {
+      kernels.push_back(row);
+    } else {
+      ++unlinked;
+    }
   }
   kernels =
       merge_runs(std::move(kernels), [&](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
@@ -235,27 +251,32 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     Values kernels;
     std::vector<uint32_t> ranges;  // by kernel
   };
-  using Key = std::tuple<uint32_t, std::string, RangeStyle, std::string_view>;  // thread, range, style, kernel
+  // Thread, range, style, kernel. Kernels launched outside all ranges have a line without range and style.
+  using Key = std::tuple<uint32_t, std::string, std::optional<RangeStyle>, std::string_view>;
   std::map<Key, Line> lines;
   std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are created only for new combinations
-  uint64_t outside = 0;
   for (const uint32_t row : kernels) {
     const GpuOperation& operation = trace.operations[row];
     const HostEvent& launch = trace.host[operation.launch];
-    const std::vector<uint32_t>& around = open[index(launch.thread)].around(launch);
-    outside += around.empty() ? 1 : 0;
+    const uint32_t thread = index(launch.thread), kernel = index(input.views.names().named_by(operation));
+    const auto add = [&](Line& line, uint32_t of_stratum) {
+      if (line.kernels.empty()) line.number = static_cast<uint32_t>(lines.size());
+      line.kernels.add(operation.duration_ns());
+      estimates.add_of(of_stratum, operation, line.number, static_cast<double>(operation.duration_ns()));
+    };
+    const std::vector<uint32_t>& around = open[thread].around(launch);
     for (const uint32_t each : around) {
       const Range& range = trace.ranges[each];
-      Line*& line = of_ids[{index(launch.thread), index(range.label), static_cast<uint32_t>(range.style),
-                            index(input.views.names().named_by(operation))}];
+      Line*& line = of_ids[{thread, index(range.label), static_cast<uint32_t>(range.style), kernel}];
       if (line == nullptr)
-        line = &lines[{index(launch.thread), nsys_range_name(trace, range), range.style,
-                       input.views.names().name(operation, nsys_names(input))}];
-      if (line->kernels.empty()) line->number = static_cast<uint32_t>(lines.size());
-      line->kernels.add(operation.duration_ns());
-      estimates.add_of(stratum(range), operation, line->number, static_cast<double>(operation.duration_ns()));
+        line = &lines[{thread, nsys_range_name(trace, range), range.style, nsys_kernel_name(input, operation)}];
+      add(*line, stratum(range));
       line->ranges.push_back(each);
     }
+    if (!around.empty()) continue;
+    Line*& line = of_ids[{thread, kNone, kNone, kernel}];
+    if (line == nullptr) line = &lines[{thread, "", std::nullopt, nsys_kernel_name(input, operation)}];
+    add(*line, outside_of(launch));
   }
   std::vector<std::pair<const Key*, Line*>> order;
   for (auto& [key, line] : lines) order.emplace_back(&key, &line);
@@ -269,18 +290,23 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     std::sort(line->ranges.begin(), line->ranges.end());
     const auto instances = std::unique(line->ranges.begin(), line->ranges.end()) - line->ranges.begin();
     Table::Row row = table.row();
-    row.add(std::string_view(std::get<1>(*key)));
-    row.add(std::string_view(std::get<2>(*key) == RangeStyle::PushPop ? "PushPop" : "StartEnd"));
-    row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(int64_t{instances});
+    if (const std::optional<RangeStyle> style = std::get<2>(*key)) {
+      row.add(std::string_view(std::get<1>(*key)));
+      row.add(std::string_view(*style == RangeStyle::PushPop ? "PushPop" : "StartEnd"));
+    } else {
+      row.empty().empty();
+    }
+    row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    row.add_if(instances != 0, int64_t{instances});
     row.add(line->kernels.count()).add(line->kernels.total());
     add_statistics(row, line->kernels);
     estimates.add_cells(row, line->number);
     row.add(std::get<3>(*key));
   }
   estimates.add_notes(table);
-  if (outside != 0)
-    table.notes.push_back(std::to_string(outside) + " kernels launched outside all ranges are left out");
-  note_if_empty(table);
+  if (unlinked != 0)
+    table.notes.push_back(std::to_string(unlinked) + " kernels whose launch is not in the input are left out");
+  if (table.rows() == 0) table.notes.push_back("no kernels in the input");
   return table;
 }
 

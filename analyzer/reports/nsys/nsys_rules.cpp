@@ -67,6 +67,8 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
       end_ns = std::max(end_ns, operation.end_ns);
     }
   }
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
   std::stable_sort(gaps.begin(), gaps.end(),
                    [](const IdleGap& a, const IdleGap& b) { return a.duration_ns > b.duration_ns; });
   for (size_t i = 0; i < gaps.size(); ++i) {
@@ -74,7 +76,7 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
     table.row()
         .add(uint64_t{i + 1})
         .add(gaps[i].duration_ns)
-        .add(gaps[i].start_ns)
+        .add(gaps[i].start_ns + offset_ns)
         .add(trace.processes[index(device.process)].pid)
         .add(device.ordinal)
         .add(gaps[i].context);
@@ -126,6 +128,8 @@ Table report_nsys_gpu_time_util(const AnalysisInput& input) {
       if (percent < kLow) chunks.push_back({percent, start_ns, duration_ns, d, context});
     }
   }
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
   std::stable_sort(chunks.begin(), chunks.end(), [](const Chunk& a, const Chunk& b) { return a.percent < b.percent; });
   for (size_t i = 0; i < chunks.size(); ++i) {
     const Device& device = trace.devices[chunks[i].device];
@@ -133,7 +137,7 @@ Table report_nsys_gpu_time_util(const AnalysisInput& input) {
         .add(uint64_t{i + 1})
         .add(chunks[i].percent)
         .add(chunks[i].duration_ns)
-        .add(chunks[i].start_ns)
+        .add(chunks[i].start_ns + offset_ns)
         .add(trace.processes[index(device.process)].pid)
         .add(device.ordinal)
         .add(chunks[i].context);
@@ -158,12 +162,14 @@ Table report_nsys_cuda_api_sync(const AnalysisInput& input) {
   std::erase_if(rows, [&](uint32_t row) { return !blocking[trace.host[row].api()]; });
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return trace.host[a].duration_ns() > trace.host[b].duration_ns(); });
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
   for (const uint32_t row : rows) {
     const HostEvent& event = trace.host[row];
     const Thread& thread = trace.thread(event.thread);
     table.row()
         .add(event.duration_ns())
-        .add(event.begin_ns)
+        .add(event.begin_ns + offset_ns)
         .add(trace.processes[index(thread.process)].pid)
         .add(thread.tid)
         .add(trace.api_name(event));
@@ -193,12 +199,14 @@ template <class Take> Table memory_rule(const AnalysisInput& input, Table table,
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
     return trace.operations[a].duration_ns() > trace.operations[b].duration_ns();
   });
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
   for (const uint32_t at : rows) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
     const Device& device = trace.device(stream.device);
     Table::Row row = table.row();
-    row.add(operation.duration_ns()).add(operation.start_ns);
+    row.add(operation.duration_ns()).add(operation.start_ns + offset_ns);
     if (kind == GpuKind::Copy) {
       row.add(memory_kind_name(operation.source_memory())).add(memory_kind_name(operation.destination_memory()));
     } else {

@@ -1,5 +1,7 @@
 #include "analyzer/reports/nsys/nsys_tables.h"
 
+#include "analyzer/table/cell_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,8 +67,32 @@ void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* esti
   if (estimates != nullptr) estimates->add_notes(table);
 }
 
-NameForm nsys_names(const AnalysisInput& input) {
-  return input.options.names_given ? input.options.names : NameForm::Full;
+std::string_view nsys_kernel_name(const AnalysisInput& input, const GpuOperation& kernel) {
+  const NameForm form = input.options.names_given ? input.options.names : NameForm::Full;
+  const KernelNames& names = input.views.names();
+  if (form == NameForm::Full) {
+    const StringId demangled = input.trace.kernels[index(names.named_by(kernel))].demangled;
+    if (index(demangled) != 0) return input.trace.text(demangled);
+  }
+  return names.name(kernel, form);
+}
+
+int64_t nsys_session_offset(const Trace& trace) {
+  if (trace.processes.empty()) return 0;
+  const Process& first = trace.processes.front();
+  const bool one_export = first.format == "nsys-sqlite" &&
+                          std::all_of(trace.processes.begin(), trace.processes.end(), [&](const Process& each) {
+                            return each.format == first.format && each.source == first.source;
+                          });
+  return one_export ? static_cast<int64_t>(trace.start_realtime_ns) - first.zero_realtime_ns : 0;
+}
+
+void note_session_offset(Table& table, int64_t offset_ns) {
+  if (offset_ns == 0) return;
+  table.notes.push_back(
+      fmt::format("times count from the session's start, as in nsys: {} more than from the trace's zero, from which "
+                  "--from and --to count",
+                  scaled_time(offset_ns)));
 }
 
 std::string nsys_memory_operation(const GpuOperation& operation) {
@@ -93,9 +119,40 @@ std::string_view nsys_style(const Range& range) {
   return range.style == RangeStyle::PushPop ? "PushPop" : range.style == RangeStyle::StartEnd ? "StartEnd" : "Mark";
 }
 
-std::string nsys_range_stack(const Trace& trace, uint32_t row) {
+NsysNesting::NsysNesting(const Trace& trace)
+    : parent_(trace.ranges.size(), kNone),
+      level_(trace.ranges.size()),
+      children_(trace.ranges.size()),
+      children_ns_(trace.ranges.size()) {
+  std::vector<uint32_t> rows, open;
+  for (const Thread& thread : trace.threads) {
+    rows.clear();
+    open.clear();
+    for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
+      if (is_nsys_range(trace.ranges[row]) && trace.ranges[row].style == RangeStyle::PushPop) rows.push_back(row);
+    }
+    // Of ranges that begin together, the longer one is outside.
+    std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+      const Range &first = trace.ranges[a], &second = trace.ranges[b];
+      return first.begin_ns != second.begin_ns ? first.begin_ns < second.begin_ns : first.end_ns > second.end_ns;
+    });
+    for (const uint32_t row : rows) {
+      const Range& range = trace.ranges[row];
+      while (!open.empty() && trace.ranges[open.back()].end_ns < range.end_ns) open.pop_back();
+      if (!open.empty()) {
+        parent_[row] = open.back();
+        ++children_[open.back()];
+        grow(children_ns_[open.back()], time_between(range.begin_ns, range.end_ns));
+      }
+      level_[row] = static_cast<uint32_t>(open.size());
+      open.push_back(row);
+    }
+  }
+}
+
+std::string NsysNesting::stack(uint32_t row) const {
   std::vector<uint32_t> chain;
-  for (; row != kNone; row = trace.ranges[row].parent) chain.push_back(row);
+  for (; row != kNone; row = parent_[row]) chain.push_back(row);
   std::string text;
   for (size_t i = chain.size(); i-- > 0;) text += fmt::format(":{}", chain[i] + 1);
   return text;
@@ -113,11 +170,11 @@ void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {
   row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
 }
 
-void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row) {
-  const Range& range = trace.ranges[range_row];
-  row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(range_row + 1);
-  row.add_if(range.parent != kNone, range.parent + 1);
-  row.add(std::string_view(nsys_range_stack(trace, range_row)));
+void add_range_cells(Table::Row& row, const NsysNesting& nesting, uint32_t range_row) {
+  const uint32_t parent = nesting.parent(range_row);
+  row.add(nesting.level(range_row)).add(nesting.children(range_row)).add(range_row + 1);
+  row.add_if(parent != kNone, parent + 1);
+  row.add(std::string_view(nesting.stack(range_row)));
 }
 
 bool is_nsys_range(const Range& range) { return range.kind != RangeKind::Python && range.kind != RangeKind::Overhead; }

@@ -87,8 +87,13 @@ void sort_lines(std::vector<NsysLine>& lines);
 // Adds the rows: add_sum(), estimates and the texts. Adds the notes of the estimates.
 void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* estimates = nullptr);
 
-// Full names, unless --names selects another form.
-NameForm nsys_names(const AnalysisInput& input);
+// The name as nsys demangled it, where the export has it; else the full name. --names selects another form.
+std::string_view nsys_kernel_name(const AnalysisInput& input, const GpuOperation& kernel);
+// Add it to times of the model for the times of the export, whose zero is the start of the session. 0 if the input is
+// anything but one export of nsys.
+int64_t nsys_session_offset(const Trace& trace);
+// Says so, if there is an offset.
+void note_session_offset(Table& table, int64_t offset_ns);
 // "[CUDA memcpy Host-to-Device]", "[CUDA memset]".
 std::string nsys_memory_operation(const GpuOperation& operation);
 // Removes "_v" and a version of four digits: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".
@@ -97,13 +102,26 @@ std::string_view nsys_api_name(std::string_view name);
 // "domain:text", or ":text" in the default domain.
 std::string nsys_range_name(const Trace& trace, const Range& range);
 std::string_view nsys_style(const Range& range);
-// Numbers of the ranges around the range, and its own number: ":3:4:9".
-std::string nsys_range_stack(const Trace& trace, uint32_t row);
+// How ranges of one thread contain each other in time. Push/pop ranges only, of all domains, as in nsys.
+class NsysNesting {
+ public:
+  explicit NsysNesting(const Trace& trace);
+  uint32_t level(uint32_t row) const { return level_[row]; }
+  uint32_t children(uint32_t row) const { return children_[row]; }
+  uint32_t parent(uint32_t row) const { return parent_[row]; }  // row of Trace::ranges; kNone: none
+  int64_t children_ns(uint32_t row) const { return children_ns_[row]; }
+  // Numbers of the ranges around the range, and its own number: ":3:4:9".
+  std::string stack(uint32_t row) const;
+
+ private:
+  std::vector<uint32_t> parent_, level_, children_;  // by row of Trace::ranges
+  std::vector<int64_t> children_ns_;
+};
 // Adds "PID", "TID", `more`, "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack". add_range_place() adds the
 // cells after `more`.
 void add_range_columns(Table& table, std::initializer_list<ColumnId> more = {});
 void add_range_place(Table::Row& row, const Trace& trace, const Range& range);
-void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row);
+void add_range_cells(Table::Row& row, const NsysNesting& nesting, uint32_t range_row);
 // Operators and annotations of torch.profiler count as NVTX ranges. Python calls and overhead do not.
 bool is_nsys_range(const Range& range);
 // "   4    1    1".

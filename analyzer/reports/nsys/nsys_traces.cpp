@@ -26,12 +26,14 @@ Table report_nsys_cuda_api_trace(const AnalysisInput& input) {
   table.add_columns({ColumnId::nsys_start, ColumnId::nsys_duration, ColumnId::nsys_name, ColumnId::nsys_result,
                      ColumnId::nsys_api_correlation, ColumnId::nsys_api_pid, ColumnId::nsys_api_tid,
                      ColumnId::nsys_thread_priority, ColumnId::nsys_thread_name});
-  table.list(selected_calls(input, Order::Start), [&trace](uint32_t at, Table::Row& row) {
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
+  table.list(selected_calls(input, Order::Start), [&trace, offset_ns](uint32_t at, Table::Row& row) {
     const HostEvent& event = trace.host[at];
     const Thread& thread = trace.thread(event.thread);
-    row.add(event.begin_ns).add(event.duration_ns()).add(nsys_api_name(trace.api_name(event)));
+    row.add(event.begin_ns + offset_ns).add(event.duration_ns()).add(nsys_api_name(trace.api_name(event)));
     row.add(event.result()).add(event.correlation).add(trace.processes[index(thread.process)].pid).add(thread.tid);
-    row.empty().add(std::string_view(thread.name));
+    row.add_if(thread.priority.has_value(), int64_t{thread.priority.value_or(0)}).add(std::string_view(thread.name));
   });
   if (table.rows() == 0) table.notes.push_back("no CUDA calls in the input");
   return table;
@@ -73,12 +75,13 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
                      ColumnId::nsys_throughput_mb_per_s});
   add_place_columns(table);
   table.add_column(ColumnId::nsys_name);
-  const auto add = [form = nsys_names(input), &trace, &names = input.views.names(), devices = device_names(trace)](
-                       uint32_t at, Table::Row& row) {
+  const int64_t offset_ns = nsys_session_offset(trace);
+  note_session_offset(table, offset_ns);
+  const auto add = [input, &trace, offset_ns, devices = device_names(trace)](uint32_t at, Table::Row& row) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
     const bool is_kernel = operation.has_kernel();
-    row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
+    row.add(operation.start_ns + offset_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {
       add_kernel_cells(row, trace.kernels[operation.detail]);
     } else {
@@ -86,7 +89,7 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
     }
     add_place_cells(row, devices, stream);
     if (is_kernel) {
-      row.add(names.name(operation, form));
+      row.add(nsys_kernel_name(input, operation));
     } else {
       row.add(std::string_view(nsys_memory_operation(operation)));
     }

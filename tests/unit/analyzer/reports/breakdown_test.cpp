@@ -96,10 +96,10 @@ TEST(Breakdown, GivesTheNumbersOfOtherToolsUnderTheirDefinitions) {
   hand.options.definitions = Definitions::Hta;
   EXPECT_EQ(times(hand.report(report_breakdown)),
             "idle_time 90; compute_time 200; non_compute_time 110; kernel_time 400; comm_comp_overlap 50");
-  // The memset was launched by no operator: it does not count.
+  // The memset was launched by no operator. It counts, because its call is in the trace.
   hand.options.definitions = Definitions::TraceLens;
   EXPECT_EQ(times(hand.report(report_breakdown)),
-            "computation_time 200; exposed_comm_time 50; exposed_memcpy_time 50; busy_time 300; idle_time 100; "
+            "computation_time 210; exposed_comm_time 50; exposed_memcpy_time 50; busy_time 310; idle_time 90; "
             "total_time 400; total_comm_time 100; total_memcpy_time 60");
   // 300 ns of kernels in a wall time of 200 ns.
   hand.options.definitions = Definitions::Reference;
@@ -123,13 +123,50 @@ TEST(Breakdown, TypesKernelsAsTheirToolsDoButTellsCopiesByKind) {
   EXPECT_EQ(ours.communication_ns, 40);
   EXPECT_EQ(ours.memory_ns, 80);
   BreakdownRules rules;
-  rules.communication = BreakdownRules::Communication::Hta;
+  rules.kernels = BreakdownRules::Kernels::Hta;
   const Breakdown hta = break_hand(hand, all, rules).at(0).windows.at(0);
   EXPECT_EQ(hta.compute_ns, 40);
   EXPECT_EQ(hta.communication_ns, 10);
   EXPECT_EQ(hta.memory_ns, 100);
-  rules.communication = BreakdownRules::Communication::NcclInName;
+  rules.kernels = BreakdownRules::Kernels::NcclInName;
   EXPECT_EQ(break_hand(hand, all, rules).at(0).windows.at(0).compute_ns, 70);
+}
+
+TEST(Breakdown, TraceLensCountsWhatGraphsReplayAndNothingWithoutItsCall) {
+  HandTrace hand;
+  hand.range("aten::op", 0, 20);
+  hand.launch(2, 7, 1);
+  hand.call("cudaGraphLaunch", 30, 35, 2);
+  hand.kernel(10, 15, 1);
+  for (int64_t i = 0; i < 4; ++i) hand.kernel(40 + 100 * i, 140 + 100 * i, 2);
+  hand.kernel(500, 900, 99);  // its call is not in the trace
+  hand.finish();
+  hand.options.definitions = Definitions::TraceLens;
+  EXPECT_EQ(times(hand.report(report_breakdown)),
+            "computation_time 405; exposed_comm_time 0; exposed_memcpy_time 0; busy_time 405; idle_time 25; "
+            "total_time 430; total_comm_time 0; total_memcpy_time 0");
+}
+
+TEST(Breakdown, TraceLensKnowsCollectivesAndTheCopyKernelsOfRocmByName) {
+  HandTrace hand;
+  const char* const names[] = {"ncclDevKernel",
+                               "void rcclGenericKernel<1>()",
+                               "cross_device_reduce_1stage",
+                               "__amd_rocclr_copyBuffer.kd",
+                               "MEMORY_COPY_HOST_TO_DEVICE",
+                               "__amd_rocclr_fillBufferAligned",
+                               "my__amd_rocclr_copyBuffer"};
+  uint32_t id = 0;
+  for (const char* const name : names) {
+    ++id;
+    hand.launch(id, id + 1, id);
+    hand.kernel(100 * id, 100 * id + 10, id, 0, name);
+  }
+  hand.finish();
+  hand.options.definitions = Definitions::TraceLens;
+  EXPECT_EQ(times(hand.report(report_breakdown)),
+            "computation_time 20; exposed_comm_time 30; exposed_memcpy_time 20; busy_time 70; idle_time 540; "
+            "total_time 610; total_comm_time 30; total_memcpy_time 20");
 }
 
 // Process 100: device 0 runs 0-100, launch known; its device 1 runs 50-150, launch unknown. Process 200 has the same

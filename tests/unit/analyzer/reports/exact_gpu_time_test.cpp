@@ -88,7 +88,7 @@ class ExactAnswers : public testing::Test {
 
 BreakdownRules exact_rules() {
   BreakdownRules rules;
-  rules.communication = BreakdownRules::Communication::NcclInName;
+  rules.kernels = BreakdownRules::Kernels::NcclInName;
   rules.memsets_compute = rules.merge_devices = true;
   return rules;
 }

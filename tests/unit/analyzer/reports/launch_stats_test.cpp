@@ -67,12 +67,34 @@ TEST(LaunchStats, GivesOthersNumbersWhenAsked) {
                      {"operations", "api_time", "gpu_time", "delay", "delay_max", "short", "runtime_outliers",
                       "delay_outliers"}),
             "2 | 61000 | 5000 | 201000 | 201000 | 1 | 1 | 1");
+  EXPECT_EQ(hta.notes.size(), 1u);
   hand.options.definitions = Definitions::Nsys;
   const Table nsys = hand.report(report_launch_stats);
   ASSERT_EQ(nsys.rows(), 1u);
   EXPECT_EQ(
       row_text(nsys, 0, {"tid", "count", "queue_count", "t_avg_ns", "t_max_ns", "a_avg_ns", "q_avg_ns", "k_min_ns"}),
       "500 | 2 | 1 | 132500.0 | 205000.0 | 30500.0 | 201000.0 | 2000.0");
+}
+
+TEST(LaunchStats, ByHtaLaunchesThatItDoesNotKnowAreLeftOutAndSaid) {
+  HandTrace hand;
+  hand.launch(0, 10, 1);
+  hand.call("cuLaunchKernel", 20, 30, 2);
+  hand.call("cudaGraphLaunch_v10000", 40, 50, 3);
+  hand.call("cudaLaunchCooperativeKernel", 60, 70, 4);
+  hand.kernel(100, 110, 1);
+  hand.kernel(200, 220, 2);
+  hand.kernel(300, 330, 3);
+  hand.kernel(400, 440, 3);
+  hand.kernel(500, 550, 4);
+  hand.finish();
+  hand.options.definitions = Definitions::Hta;
+  const Table table = hand.report(report_launch_stats);
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(row_text(table, 0, {"operations", "gpu_time"}), "1 | 10");
+  EXPECT_EQ(table.notes.at(1),
+            "left out, because HTA's launch statistics do not count their launches: 1 of cuLaunchKernel, 2 of "
+            "cudaGraphLaunch, 1 of cudaLaunchCooperativeKernel");
 }
 
 TEST(LaunchStats, AStreamWithoutOperationsMayHaveNoDevice) {

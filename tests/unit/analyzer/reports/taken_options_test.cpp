@@ -39,8 +39,8 @@ TEST(TakenOptions, AnOptionThatNoReportTakesIsRefusedWithTheOptionsOfTheReports)
             "describes them");
   EXPECT_EQ(
       refusal({"idle", "gpu-util"}, {"--peaks", {}}),
-      "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|hta; gpu-util has no options "
-      "of its own; `prof report idle --help` describes them");
+      "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|hta; options of gpu-util: "
+      "--definitions=ours|tb; `prof report idle --help` describes them");
 }
 
 TEST(TakenOptions, AnOptionOfSomeReportsNamesTheOthers) {
@@ -129,11 +129,9 @@ TEST(ReportColumns, TablesHaveTheColumnsOfTheirRow) {
   hand.launch(100, 110, 1);
   hand.kernel(120, 200, 1);
   hand.finish();
-  const std::map<std::string_view, Definitions> definitions{{"ours", Definitions::Ours},
-                                                            {"reference", Definitions::Reference},
-                                                            {"hta", Definitions::Hta},
-                                                            {"tracelens", Definitions::TraceLens},
-                                                            {"nsys", Definitions::Nsys}};
+  const std::map<std::string_view, Definitions> definitions{
+      {"ours", Definitions::Ours},           {"reference", Definitions::Reference}, {"hta", Definitions::Hta},
+      {"tracelens", Definitions::TraceLens}, {"nsys", Definitions::Nsys},           {"tb", Definitions::TensorBoard}};
   size_t tables = 0;
   const auto run = [&](const Report& each, const ReportOptions& options) {
     SCOPED_TRACE(each.name);

@@ -37,6 +37,29 @@ TEST(HtaQueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeIt
             "7 | 6 | 0.5000 | 1.0488 | -1 | 0.00 | 0.50 | 1.00 | 2 | 0");
 }
 
+TEST(HtaQueueLength, AStreamWithoutALaunchHasNoRowAndIsCounted) {
+  HandTrace hand;
+  const uint32_t second = hand.stream(0, 8);
+  hand.launch(0, 5, 1);
+  hand.call("cudaGraphLaunch", 6, 8, 2);
+  hand.kernel(10, 20, 1);
+  hand.kernel(30, 40, 2);           // HTA does not know its launch
+  hand.kernel(20, 30, 99, second);  // no launch
+  hand.finish();
+  const Table ours = hand.report(report_queue_depth);
+  ASSERT_EQ(ours.rows(), 2u);
+  EXPECT_EQ(row_text(ours, 0, {"streams", "time"}), "7 | 40");
+  EXPECT_EQ(row_text(ours, 1, {"streams", "time"}), "all | 40");
+  EXPECT_EQ(ours.notes.back(), "1 streams left out: no launch of their operations is in the input");
+  hand.options.definitions = Definitions::Hta;
+  const Table hta = hand.report(report_queue_depth);
+  ASSERT_EQ(hta.rows(), 2u);
+  EXPECT_EQ(row_text(hta, 0, {"streams", "count"}), "7 | 2");
+  EXPECT_EQ(row_text(hta, 1, {"streams", "count"}), "all | 2");
+  EXPECT_EQ(hta.notes.back(),
+            "2 operations left out: no launch in the input, or one that HTA's queue length does not know by name");
+}
+
 TEST(HtaQueueLength, OurDepthIsOfTheWindowAskedFor) {
   HandTrace hand;
   hand.launch(0, 10, 1);

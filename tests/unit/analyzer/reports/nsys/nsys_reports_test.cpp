@@ -1,4 +1,5 @@
 // The reports with nsys's names: numbers computed by hand from the rows, and layout.
+#include "analyzer/base/sink.h"
 #include "analyzer/reports/reports.h"
 #include "analyzer/table/cell_text.h"
 #include "tests/unit/analyzer/input/sqlite/sqlite_database.h"
@@ -169,7 +170,147 @@ TEST(NsysReports, RangesOfOneTextAreOneLineAndTextsKeepTheirNumbers) {
   const Table rows = run_report(*trace, "nvtx_pushpop_trace");
   EXPECT_EQ(cell(rows, 0, "children_duration"), "120");
   EXPECT_EQ(cell(rows, 0, "self_duration"), "200");
-  EXPECT_EQ(cell(rows, 1, "name_tree"), "-:inner");
+  EXPECT_EQ(cell(rows, 1, "name_tree"), "--:inner");
+}
+
+TEST(NsysReports, KernelsOutsideAllRangesHaveALineWithoutRange) {
+  const Database db(kRows);
+  db.execute("DELETE FROM NVTX_EVENTS WHERE text IN ('all', 'inner', 'other thread')");
+  const auto trace = db.read();
+  const Table kernels = run_report(*trace, "nvtx_kern_sum");
+  ASSERT_EQ(kernels.rows(), 2u);  // outer: f; outside: g
+  EXPECT_EQ(cell(kernels, 0, "range"), ":outer");
+  EXPECT_EQ(cell(kernels, 0, "kernel_instances"), "3");
+  for (const char* const key : {"range", "style", "range_instances"}) EXPECT_EQ(cell(kernels, 1, key), "") << key;
+  EXPECT_EQ(cell(kernels, 1, "pid"), "5");
+  EXPECT_EQ(cell(kernels, 1, "tid"), "6");
+  EXPECT_EQ(cell(kernels, 1, "kernel_instances"), "1");
+  EXPECT_EQ(cell(kernels, 1, "total_time"), "1");
+  EXPECT_EQ(cell(kernels, 1, "kernel_name"), "g");
+  EXPECT_TRUE(kernels.notes.empty());
+}
+
+TEST(NsysReports, WithoutRangesEveryKernelIsOutside) {
+  const Database db(kRows);
+  db.execute("DELETE FROM NVTX_EVENTS");
+  const Table kernels = run_report(*db.read(), "nvtx_kern_sum");
+  ASSERT_EQ(kernels.rows(), 2u);
+  EXPECT_EQ(cell(kernels, 0, "kernel_instances"), "3");
+}
+
+TEST(NsysReports, TimesCountFromTheStartOfTheSession) {
+  const Database db(kRows);
+  db.execute(
+      "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = start + 5000, \"end\" = \"end\" + 5000;"
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start + 5000, \"end\" = \"end\" + 5000;"
+      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = start + 5000, \"end\" = \"end\" + 5000;"
+      "UPDATE NVTX_EVENTS SET start = start + 5000, \"end\" = \"end\" + 5000;"
+      "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs);"
+      "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000)");
+  const auto trace = db.read();
+  EXPECT_EQ(cell(run_report(*trace, "cuda_api_trace"), 1, "start"), "5200");
+  EXPECT_EQ(cell(run_report(*trace, "cuda_gpu_trace"), 0, "start"), "5050");
+  const Table executions = run_report(*trace, "cuda_kern_exec_trace");
+  EXPECT_EQ(cell(executions, 1, "api_start"), "5000");
+  EXPECT_EQ(cell(executions, 1, "queue_start"), "5100");
+  EXPECT_EQ(cell(executions, 1, "kernel_start"), "5400");
+  const Table ranges = run_report(*trace, "nvtx_pushpop_trace");
+  EXPECT_EQ(cell(ranges, 1, "start"), "5190");
+  EXPECT_EQ(cell(ranges, 1, "end"), "5310");
+  const Table projected = run_report(*trace, "nvtx_gpu_proj_trace");
+  EXPECT_EQ(cell(projected, 2, "projected_start"), "5500");
+  EXPECT_EQ(cell(projected, 2, "start"), "5190");
+  EXPECT_EQ(ranges.notes.front(),
+            "times count from the session's start, as in nsys: 5.0000us more than from the trace's zero, from which "
+            "--from and --to count");
+  EXPECT_EQ(trace->operations[0].start_ns, 50);
+}
+
+// NVIDIA's demangler writes other texts than the C++ runtime's.
+TEST(NsysReports, KernelsHaveTheNamesThatTheExportHas) {
+  const Database db(
+      "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+      "INSERT INTO StringIds VALUES (1, '_ZN12_GLOBAL__N_11fILi4EEEvPKfm'),"
+      "(2, 'void <unnamed>::f<(int)4>(const float *, unsigned long)'), (3, 'f'), (4, 'cudaLaunchKernel_v7000');"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", globalTid, correlationId, nameId, returnValue);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 100, 83886086, 1, 4, 0);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId, streamId, correlationId, "
+      "globalPid,"
+      " mangledName, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 150, 0, 1, 7, 1, 83886080, 1, 2, 3, 1, 1, 1, 32, 1, 1)");
+  const auto trace = db.read();
+  constexpr std::string_view kNvidia = "void <unnamed>::f<(int)4>(const float *, unsigned long)";
+  for (const auto& [report, key] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"cuda_gpu_kern_sum", "name"},
+                                                                  {"cuda_gpu_kern_gb_sum", "name"},
+                                                                  {"cuda_gpu_sum", "operation"},
+                                                                  {"cuda_api_gpu_sum", "operation"},
+                                                                  {"cuda_gpu_trace", "name"},
+                                                                  {"cuda_kern_exec_sum", "kernel_name"},
+                                                                  {"cuda_kern_exec_trace", "kernel_name"},
+                                                                  {"nvtx_kern_sum", "kernel_name"}}) {
+    const Table table = run_report(*trace, report);
+    bool found = false;
+    for (size_t row = 0; row < table.rows(); ++row) found = found || cell(table, row, key) == kNvidia;
+    EXPECT_TRUE(found) << report;
+  }
+  const Views views(*trace);
+  EXPECT_EQ(views.names().name(trace->operations[0], NameForm::Full),
+            "void (anonymous namespace)::f<4>(float const*, unsigned long)");
+}
+
+TEST(NsysReports, PrioritiesAreThoseOfTheNamedThreads) {
+  const Database db(kRows);
+  db.execute(
+      "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
+      "INSERT INTO ThreadNames VALUES (1, -5, 83886086), (2, NULL, 83886087)");
+  const Table calls = run_report(*db.read(), "cuda_api_trace");
+  EXPECT_EQ(cell(calls, 0, "thread_priority"), "-5");
+  EXPECT_EQ(cell(calls, 0, "thread_name"), "f");
+  EXPECT_EQ(cell(run_report(*Database(kRows).read(), "cuda_api_trace"), 0, "thread_priority"), "");
+}
+
+// Ranges of two domains on one thread: a [0,100) with b [10,90) of another domain, which contains c [20,30) of the
+// first one and d [30,40).
+TEST(NsysReports, RangesNestByTimeOnTheirThreadAcrossDomains) {
+  const Database db(
+      "CREATE TABLE StringIds (id, value);"
+      "CREATE TABLE NVTX_EVENTS (start, \"end\", eventType, globalTid, domainId, text);"
+      "INSERT INTO NVTX_EVENTS VALUES (0, 0, 75, 83886086, 1, 'lib'), (0, 100, 59, 83886086, 0, 'a'),"
+      "(10, 90, 59, 83886086, 1, 'b'), (20, 30, 59, 83886086, 0, 'c'), (30, 40, 59, 83886086, 1, 'd'),"
+      "(20, 30, 59, 83886087, 0, 'e')");
+  const Table rows = run_report(*db.read(), "nvtx_pushpop_trace");
+  ASSERT_EQ(rows.rows(), 5u);
+  std::string text;
+  for (size_t row = 0; row < 5; ++row) {
+    text += cell(rows, row, "name_tree") + " " + cell(rows, row, "level") + " " + cell(rows, row, "children") + " " +
+            cell(rows, row, "children_duration") + "; ";
+  }
+  EXPECT_EQ(text, ":a 0 1 80; --lib:b 1 2 20; ----:c 2 0 0; :e 0 0 0; ----lib:d 2 0 0; ");
+}
+
+TEST(NsysReports, ARangeThatAnotherThreadClosesHasNoProjection) {
+  const Database db(kRows);
+  db.execute(
+      "ALTER TABLE NVTX_EVENTS ADD COLUMN endGlobalTid; UPDATE NVTX_EVENTS SET endGlobalTid = 83886087 WHERE text = "
+      "'all'");
+  const Table sum = run_report(*db.read(), "nvtx_gpu_proj_sum");
+  ASSERT_EQ(sum.rows(), 2u);
+  EXPECT_EQ(cell(sum, 0, "range"), ":outer");
+}
+
+TEST(NsysText, TiesRoundAwayFromZero) {
+  Table table("cuda_gpu_kern_sum", "");
+  table.nsys_look = true;
+  table.add_columns({ColumnId::nsys_avg, ColumnId::nsys_time_percent, ColumnId::nsys_bytes_mb});
+  table.row().add(0.25).add(0.15).add(0.0005);
+  table.row().add(1000.75).add(2.25).add(1.0005);
+  table.row().add(0.2499).add(99.949999).add(0.00049);
+  std::string text;
+  Sink sink(&text);
+  write_table(table, TableFormat::Csv, TimeUnit::Ns, sink);
+  sink.close();
+  EXPECT_EQ(text, "Avg (ns),Time (%),Bytes (MB)\n0.3,0.2,0.001\n1000.8,2.3,1.001\n0.2,99.9,0.000\n");
 }
 
 // A device that is busy [0,1ms), [700ms,701ms) and [3000ms,3001ms); in between the profiler itself is busy
