@@ -11,7 +11,8 @@
 namespace prof::analyzer {
 
 // Whose definition of a quantity a report uses. docs/reports/definitions.md lists the differences.
-enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys };
+// GapCause: one cause for each gap of a device, which is not divided.
+enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys, GapCause };
 
 struct ReportOptions {
   NameForm names = NameForm::Short;

@@ -11,14 +11,13 @@
 namespace prof::analyzer {
 
 inline void add_report_options(CLI::App& verb, ReportOptions& options) {
-  static const std::map<std::string, Definitions> kDefinitions{{"ours", Definitions::Ours},
-                                                               {"reference", Definitions::Reference},
-                                                               {"hta", Definitions::Hta},
-                                                               {"tracelens", Definitions::TraceLens},
-                                                               {"nsys", Definitions::Nsys}};
+  static const std::map<std::string, Definitions> kDefinitions{
+      {"ours", Definitions::Ours}, {"reference", Definitions::Reference},
+      {"hta", Definitions::Hta},   {"tracelens", Definitions::TraceLens},
+      {"nsys", Definitions::Nsys}, {"gap-cause", Definitions::GapCause}};
   verb.add_option_function<std::string>(  // a transformed value would differ from the given word
           "--definitions", [&options](const std::string& word) { options.definitions = kDefinitions.at(word); },
-          "whose definitions: ours, reference, hta, tracelens or nsys")
+          "whose definitions: ours, reference, hta, tracelens, nsys or gap-cause")
       ->check(CLI::IsMember(kDefinitions))
       ->option_text("WHOSE");
   verb.add_option(

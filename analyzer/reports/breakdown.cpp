@@ -254,6 +254,7 @@ class BreakdownTable {
   void rows() {
     switch (input_.options.definitions) {
       case Definitions::Ours:
+      case Definitions::GapCause:
       case Definitions::Nsys: return rows_of_ours();
       case Definitions::Reference: return rows_of_reference();
       case Definitions::Hta: return rows_of_hta();
@@ -299,6 +300,7 @@ std::string_view definition_note(Definitions definitions) {
       return "definitions: TraceLens: only operations launched inside an operator, memsets compute, all devices of a "
              "process as one; the window is from its own first start to its last end";
     case Definitions::Ours:
+    case Definitions::GapCause:
     case Definitions::Nsys: break;
   }
   return "union: time in which at least one such operation runs; sum: of each operation's time, more than the window "

@@ -35,12 +35,13 @@ std::string refusal(const std::vector<std::string_view>& names, const GivenOptio
 
 TEST(TakenOptions, AnOptionThatNoReportTakesIsRefusedWithTheOptionsOfTheReports) {
   EXPECT_EQ(refusal({"idle"}, {"--metric", {"launches"}}),
-            "refused: idle does not take --metric; options of idle: --definitions=ours|hta; `prof report idle --help` "
+            "refused: idle does not take --metric; options of idle: --definitions=ours|gap-cause|hta; `prof report "
+            "idle --help` "
             "describes them");
-  EXPECT_EQ(
-      refusal({"idle", "gpu-util"}, {"--peaks", {}}),
-      "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|hta; gpu-util has no options "
-      "of its own; `prof report idle --help` describes them");
+  EXPECT_EQ(refusal({"idle", "gpu-util"}, {"--peaks", {}}),
+            "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|gap-cause|hta; "
+            "gpu-util has no options "
+            "of its own; `prof report idle --help` describes them");
 }
 
 TEST(TakenOptions, AnOptionOfSomeReportsNamesTheOthers) {
@@ -129,11 +130,10 @@ TEST(ReportColumns, TablesHaveTheColumnsOfTheirRow) {
   hand.launch(100, 110, 1);
   hand.kernel(120, 200, 1);
   hand.finish();
-  const std::map<std::string_view, Definitions> definitions{{"ours", Definitions::Ours},
-                                                            {"reference", Definitions::Reference},
-                                                            {"hta", Definitions::Hta},
-                                                            {"tracelens", Definitions::TraceLens},
-                                                            {"nsys", Definitions::Nsys}};
+  const std::map<std::string_view, Definitions> definitions{
+      {"ours", Definitions::Ours}, {"reference", Definitions::Reference},
+      {"hta", Definitions::Hta},   {"tracelens", Definitions::TraceLens},
+      {"nsys", Definitions::Nsys}, {"gap-cause", Definitions::GapCause}};
   size_t tables = 0;
   const auto run = [&](const Report& each, const ReportOptions& options) {
     SCOPED_TRACE(each.name);
