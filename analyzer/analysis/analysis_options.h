@@ -11,7 +11,8 @@
 namespace prof::analyzer {
 
 // Whose definition of a quantity a report uses. docs/reports/definitions.md lists the differences.
-enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys, TensorBoard };
+// GapCause: one cause for each gap of a device, which is not divided.
+enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys, TensorBoard, GapCause };
 
 struct ReportOptions {
   NameForm names = NameForm::Short;

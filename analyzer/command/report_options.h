@@ -13,10 +13,11 @@ namespace prof::analyzer {
 inline void add_report_options(CLI::App& verb, ReportOptions& options) {
   static const std::map<std::string, Definitions> kDefinitions{
       {"ours", Definitions::Ours},           {"reference", Definitions::Reference}, {"hta", Definitions::Hta},
-      {"tracelens", Definitions::TraceLens}, {"nsys", Definitions::Nsys},           {"tb", Definitions::TensorBoard}};
+      {"tracelens", Definitions::TraceLens}, {"nsys", Definitions::Nsys},           {"tb", Definitions::TensorBoard},
+      {"gap-cause", Definitions::GapCause}};
   verb.add_option_function<std::string>(  // a transformed value would differ from the given word
           "--definitions", [&options](const std::string& word) { options.definitions = kDefinitions.at(word); },
-          "whose definitions: ours, reference, hta, tracelens, nsys or tb")
+          "whose definitions: ours, reference, hta, tracelens, nsys, tb or gap-cause")
       ->check(CLI::IsMember(kDefinitions))
       ->option_text("WHOSE");
   verb.add_option(

@@ -283,6 +283,7 @@ class BreakdownTable {
   void rows() {
     switch (input_.options.definitions) {
       case Definitions::Ours:
+      case Definitions::GapCause:
       case Definitions::Nsys:
       case Definitions::TensorBoard: return rows_of_ours();
       case Definitions::Reference: return rows_of_reference();
@@ -338,6 +339,7 @@ std::string_view definition_note(Definitions definitions) {
       return "definitions: TraceLens: only operations whose launch is in the input, memsets compute, all devices of a "
              "process as one; the window is from its own first start to its last end";
     case Definitions::Ours:
+    case Definitions::GapCause:
     case Definitions::Nsys:
     case Definitions::TensorBoard: break;
   }

@@ -1,10 +1,11 @@
-// idle: how long was each device idle, and why? The report sums the gaps of analysis/idle/gaps.h by device, window and
-// cause. With the definitions of Holistic Trace Analysis, a gap is between consecutive operations of one stream, and
-// other streams are ignored.
+// idle: how long was each device idle, and why? The report sums the pieces of analysis/idle/gap_division.h by device,
+// window and cause. With `--definitions gap-cause`, each gap has one cause (analysis/idle/gaps.h). With the definitions
+// of Holistic Trace Analysis, a gap is between consecutive operations of one stream, and other streams are ignored.
 #include "analyzer/analysis/hta_rules.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
-#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/analysis/idle/piece_names.h"
+#include "analyzer/analysis/select/window_finder.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -70,25 +72,135 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
   }
 }
 
-Table by_cause(const AnalysisInput& input) {
-  Table table("idle", "Idle time of devices by cause");
+// The columns of the report, and a header line for each window. False: there is no window.
+bool begin_table(Table& table, const std::vector<Window>& windows) {
   table.add_columns({ColumnId::window, ColumnId::pid, ColumnId::device_name, ColumnId::cause, ColumnId::gaps,
                      ColumnId::time, ColumnId::idle_share_percent});
   table.add_column(ColumnId::window_percent, 1);
   table.add_columns(
       {ColumnId::before_launch, ColumnId::mean, ColumnId::max, ColumnId::top_culprit, ColumnId::top_culprit_time});
-  const std::vector<Window> windows = report_windows(input);
   if (windows.empty()) {
     table.notes.push_back("no GPU operation in the window");
-    return table;
+    return false;
   }
-  Interval hull{windows.front().begin_ns, windows.front().end_ns};
   for (const Window& window : windows) {
-    hull.begin_ns = std::min(hull.begin_ns, window.begin_ns);
-    hull.end_ns = std::max(hull.end_ns, window.end_ns);
     if (windows.size() <= 8) table.notes.push_back(window_note(window));
   }
   if (windows.size() > 8) table.notes.push_back(fmt::format("{} windows", windows.size()));
+  return true;
+}
+
+// The pieces with one cause, in one window of one device.
+struct ChargeSum {
+  uint64_t gaps = 0;  // with such a piece
+  int64_t total_ns = 0, host_ns = 0, longest_ns = 0;
+  std::unordered_map<uint64_t, int64_t> names;  // key of PieceNames -> time
+};
+
+class DividedIdle {
+ public:
+  explicit DividedIdle(const AnalysisInput& input)
+      : input_(input), windows_(report_windows(input)), finder_(windows_), names_(input) {}
+
+  Table table() {
+    Table table("idle", "Idle time of devices by what took it");
+    if (!begin_table(table, windows_)) return table;
+    divide_gaps(input_.trace, input_.views, input_.selection, finder_.hull(),
+                [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+                  finder_.each(gap.begin_ns, gap.end_ns, [&](size_t window) { add(window, gap, pieces); });
+                });
+    for (const auto& [key, sums] : sums_) add_rows(table, windows_[key.first], DeviceId{key.second}, sums);
+    for (size_t part = 0; part < kGapParts; ++part) {
+      if (used_[part]) {
+        const auto each = static_cast<GapPart>(part);
+        table.notes.push_back(fmt::format("{}: {}", gap_part_text(each), gap_part_meaning(each)));
+      }
+    }
+    if (others_) {
+      table.notes.push_back(
+          "other thread: …: what another thread did while the launching thread waited for it, or did nothing recorded");
+    }
+    return table;
+  }
+
+ private:
+  using Sums = std::array<ChargeSum, kGapCharges>;
+
+  void add(size_t window, const DeviceGap& gap, std::span<const GapPiece> pieces) {
+    const std::pair key{window, index(gap.device)};
+    if (last_ == nullptr || key != last_key_) {
+      last_ = &sums_[key];
+      last_key_ = key;
+    }
+    const int64_t begin_ns = windows_[window].begin_ns, end_ns = windows_[window].end_ns;
+    for (const GapPiece& piece : pieces) {
+      const Interval part = inside(piece, begin_ns, end_ns);
+      if (part.length_ns() == 0) continue;
+      const size_t charge = piece.charge.number();
+      ChargeSum& sum = (*last_)[charge];
+      if (in_gap_ns_[charge] == 0) touched_.push_back(charge);
+      in_gap_ns_[charge] += part.length_ns();
+      sum.host_ns += std::clamp(gap.launched_ns(), part.begin_ns, part.end_ns) - part.begin_ns;
+      sum.names[names_.key(gap, piece)] += part.length_ns();
+    }
+    for (const size_t charge : touched_) {
+      ChargeSum& sum = (*last_)[charge];
+      const int64_t ns = std::exchange(in_gap_ns_[charge], 0);
+      ++sum.gaps;
+      sum.total_ns += ns;
+      sum.longest_ns = std::max(sum.longest_ns, ns);
+    }
+    touched_.clear();
+  }
+
+  void add_rows(Table& table, const Window& window, DeviceId device, const Sums& sums) {
+    int64_t idle_ns = 0;
+    std::vector<size_t> order;
+    for (size_t charge = 0; charge < kGapCharges; ++charge) {
+      if (sums[charge].gaps != 0) order.push_back(charge);
+      idle_ns += sums[charge].total_ns;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return sums[a].total_ns > sums[b].total_ns; });
+    const Trace& trace = input_.trace;
+    for (const size_t charge : order) {
+      const ChargeSum& sum = sums[charge];
+      const GapCharge what = GapCharge::of_number(charge);
+      used_[static_cast<size_t>(what.part)] = true;
+      others_ |= what.other_thread;
+      Table::Row row = table.row();
+      row.add(std::string_view(window.label)).add(trace.processes[index(trace.device(device).process)].pid);
+      row.add(std::string_view(device_text(trace.device(device)))).add(what.text());
+      row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
+      row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
+      const int64_t mean_ns = sum.total_ns / static_cast<int64_t>(sum.gaps);
+      row.add(static_cast<double>(mean_ns)).add(sum.longest_ns);
+      std::pair<std::string, int64_t> most;
+      for (const auto& [name, ns] : names_.by_text(sum.names)) {
+        if (ns > most.second) most = {name, ns};
+      }
+      if (!most.first.empty()) row.add(std::string_view(most.first)).add(most.second);
+    }
+  }
+
+  const AnalysisInput& input_;
+  const std::vector<Window> windows_;
+  const WindowFinder finder_;
+  PieceNames names_;
+  std::map<std::pair<size_t, uint32_t>, Sums> sums_;  // by window, then by device
+  std::pair<size_t, uint32_t> last_key_;
+  Sums* last_ = nullptr;  // of sums_
+  std::array<int64_t, kGapCharges> in_gap_ns_{};
+  std::vector<size_t> touched_;
+  std::array<bool, kGapParts> used_{};
+  bool others_ = false;
+};
+
+Table by_cause(const AnalysisInput& input) {
+  Table table("idle", "Idle time of devices by cause");
+  const std::vector<Window> windows = report_windows(input);
+  if (!begin_table(table, windows)) return table;
+  const Interval hull = WindowFinder(windows).hull();
   const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
   const EventNames& names = input.views.event_names();
   for (const Window& window : windows) {
@@ -159,7 +271,11 @@ Table idle_by_hta(const AnalysisInput& input) {
 }  // namespace
 
 Table report_idle(const AnalysisInput& input) {
-  return input.options.definitions == Definitions::Hta ? idle_by_hta(input) : by_cause(input);
+  switch (input.options.definitions) {
+    case Definitions::Hta: return idle_by_hta(input);
+    case Definitions::GapCause: return by_cause(input);
+    default: return DividedIdle(input).table();
+  }
 }
 
 }  // namespace prof::analyzer

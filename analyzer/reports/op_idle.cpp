@@ -2,6 +2,7 @@
 // is a GPU and an op name.
 #include "analyzer/reports/op_idle.h"
 
+#include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
@@ -21,7 +22,7 @@ namespace {
 struct OpIdleSum {
   uint64_t calls = 0, waiting = 0;
   uint32_t waiting_min = UINT32_MAX, waiting_max = 0;
-  int64_t inside_ns = 0, idle_ns = 0, starved_ns = 0, self_ns = 0;
+  int64_t inside_ns = 0, idle_ns = 0, charged_ns = 0, starved_ns = 0, self_ns = 0;
 };
 
 double percent_of(int64_t part, int64_t whole) { return 100 * static_cast<double>(part) / static_cast<double>(whole); }
@@ -38,13 +39,34 @@ OpWindows op_windows(const AnalysisInput& input) {
   return {IntervalSet(std::move(parts)), note};
 }
 
+std::unordered_map<uint64_t, int64_t> charged_idle(const AnalysisInput& input, const IntervalSet& inside) {
+  std::unordered_map<uint64_t, int64_t> charged;
+  if (inside.empty()) return charged;
+  const Trace& trace = input.trace;
+  Selection of_all = input.selection;
+  of_all.threads.clear();
+  of_all.nvtx = {};
+  const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
+  divide_gaps(trace, input.views, of_all, hull, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+    for (const GapPiece& piece : pieces) {
+      uint32_t op = piece.range;
+      while (op != kNone && !is_op(trace.ranges[op])) op = trace.ranges[op].parent;
+      if (op == kNone) continue;
+      const int64_t ns = inside.overlap_ns(piece.begin_ns, piece.end_ns);
+      if (ns != 0) charged[charged_key(gap.device, op)] += ns;
+    }
+  });
+  return charged;
+}
+
 Table report_op_idle(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const bool reference = input.options.definitions == Definitions::Reference;
   Table table("op-idle", "Queue depth, idle and starved time of ops by name");
   table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::calls, ColumnId::time, ColumnId::self,
-                     ColumnId::idle, ColumnId::idle_percent, ColumnId::starved, ColumnId::starved_percent,
-                     ColumnId::waiting_mean, ColumnId::waiting_min, ColumnId::waiting_max, ColumnId::name});
+                     ColumnId::idle, ColumnId::idle_percent, ColumnId::charged, ColumnId::starved,
+                     ColumnId::starved_percent, ColumnId::waiting_mean, ColumnId::waiting_min, ColumnId::waiting_max,
+                     ColumnId::name});
 
   const EventNames& names = input.views.event_names();
   const Column<int64_t> self = self_times(trace);
@@ -61,6 +83,7 @@ Table report_op_idle(const AnalysisInput& input) {
     sum.waiting_max = std::max(sum.waiting_max, op.waiting);
     sum.inside_ns = add_saturated(sum.inside_ns, op.inside_ns);
     sum.idle_ns = add_saturated(sum.idle_ns, op.idle_ns);
+    sum.charged_ns = add_saturated(sum.charged_ns, op.charged_ns);
     sum.starved_ns = add_saturated(sum.starved_ns, op.starved_ns);
     sum.self_ns = add_saturated(sum.self_ns, self[op.range]);
   }));
@@ -86,6 +109,7 @@ Table report_op_idle(const AnalysisInput& input) {
     }
     row.add(sum.calls).add(sum.inside_ns).add(sum.self_ns).add(sum.idle_ns);
     row.add_if(sum.inside_ns > 0, percent_of(sum.idle_ns, sum.inside_ns));
+    row.add_if(!reference, sum.charged_ns);
     if (reference || sum.inside_ns == 0) {
       row.empty().empty();
     } else {

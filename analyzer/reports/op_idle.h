@@ -6,6 +6,7 @@
 #include "analyzer/analysis/idle/torch_queue_depth.h"
 
 #include <cstdint>
+#include <unordered_map>
 
 namespace prof::analyzer {
 
@@ -16,6 +17,7 @@ struct OpIdle {
   uint32_t outstanding = 0;
   int64_t inside_ns = 0;   // time of the op inside the windows; for the reference, its duration
   int64_t idle_ns = 0;     // the part of inside_ns in which the GPU was idle
+  int64_t charged_ns = 0;  // idle time of the GPU that its division charges to the op; the reference has no such number
   int64_t starved_ns = 0;  // the part of idle_ns in which nothing was waiting; the reference has no such number
 };
 
@@ -28,6 +30,11 @@ struct OpWindows {
   std::string note;
 };
 OpWindows op_windows(const AnalysisInput& input);
+
+// The idle time inside the windows that gap_division.h charges to the innermost op around the work of the host. By
+// charged_key(); ops without such time are missing. The launch after a gap may come from any thread or range.
+std::unordered_map<uint64_t, int64_t> charged_idle(const AnalysisInput& input, const IntervalSet& inside);
+inline uint64_t charged_key(DeviceId device, uint32_t range) { return uint64_t{index(device)} << 32 | range; }
 
 template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit&& visit) {
   const Trace& trace = input.trace;
@@ -53,6 +60,7 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
   }
   const OpWindows windows = op_windows(input);
   const std::vector<std::unique_ptr<DeviceIdle>> devices = idle_of_devices(input, windows.inside);
+  const std::unordered_map<uint64_t, int64_t> charged = charged_idle(input, windows.inside);
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const DeviceIdle& device = *devices[d];
     for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
@@ -67,6 +75,8 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
       op.waiting = depth.waiting;
       op.outstanding = depth.outstanding;
       op.idle_ns = device.idle().overlap_ns(range.begin_ns, range.end_ns);
+      const auto of_op = charged.find(charged_key(device.device(), row));
+      op.charged_ns = of_op == charged.end() ? 0 : of_op->second;
       op.starved_ns = device.starved().overlap_ns(range.begin_ns, range.end_ns);
       visit(op, &device);
     }

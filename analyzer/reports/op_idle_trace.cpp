@@ -13,7 +13,7 @@ Table report_op_idle_trace(const AnalysisInput& input) {
   Table table("op-idle-trace", "Queue depth, idle and starved time of every op");
   table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::pid, ColumnId::tid, ColumnId::device_name,
                      ColumnId::waiting, ColumnId::outstanding, ColumnId::idle, ColumnId::idle_percent,
-                     ColumnId::starved, ColumnId::starved_percent, ColumnId::level, ColumnId::name});
+                     ColumnId::charged, ColumnId::starved, ColumnId::starved_percent, ColumnId::level, ColumnId::name});
 
   std::vector<OpIdle> ops;
   std::vector<std::string> gpus;
@@ -44,6 +44,7 @@ Table report_op_idle_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
+    row.add_if(!reference, op.charged_ns);
     if (reference || op.inside_ns == 0) {
       row.empty().empty();
     } else {

@@ -2,8 +2,8 @@
 // They are ranked by the share in which the GPU was idle and by their own time: score = z(idle share) + 0.6 · z(self
 // time), the score of torch.profiler._utils. `--definitions reference` uses that heuristic exactly as published.
 #include "analyzer/analysis/idle/device_idle.h"
+#include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gap_text.h"
-#include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/torch_queue_depth.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/reports/op_idle.h"
@@ -85,20 +85,22 @@ std::vector<Candidate> candidates_by_reference(const AnalysisInput& input, Table
 }
 
 // The idle time of a device by cause. It can be queried for any op.
-using CauseSets = std::array<IntervalSet, kGapCauses>;
+using CauseSets = std::array<IntervalSet, kGapCharges>;
 std::map<uint32_t, CauseSets> causes_by_device(const AnalysisInput& input, const IntervalSet& inside) {
-  std::map<uint32_t, std::array<std::vector<Interval>, kGapCauses>> parts;
+  std::map<uint32_t, std::array<std::vector<Interval>, kGapCharges>> parts;
   if (!inside.empty()) {
     Selection of_all = input.selection;  // the launch after a gap may come from any thread or range
     of_all.threads.clear();
     of_all.nvtx = {};
     const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
-    for (const Gap& gap : find_gaps(input.trace, input.views, of_all, hull))
-      parts[index(gap.device)][static_cast<size_t>(gap.cause)].push_back({gap.begin_ns, gap.end_ns});
+    divide_gaps(input.trace, input.views, of_all, hull, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+      for (const GapPiece& piece : pieces)
+        parts[index(gap.device)][piece.charge.number()].push_back({piece.begin_ns, piece.end_ns});
+    });
   }
   std::map<uint32_t, CauseSets> sets;
   for (auto& [device, causes] : parts) {
-    for (size_t cause = 0; cause < kGapCauses; ++cause)
+    for (size_t cause = 0; cause < kGapCharges; ++cause)
       sets[device][cause] = IntervalSet(std::move(causes[cause])).intersect(inside);
   }
   return sets;
@@ -120,14 +122,14 @@ std::string reason(const Range& range, const OpIdle& op, const DeviceIdle& devic
   if (causes == nullptr) return text;
   size_t most = 0;
   int64_t most_ns = 0;
-  for (size_t cause = 0; cause < kGapCauses; ++cause) {
+  for (size_t cause = 0; cause < kGapCharges; ++cause) {
     const int64_t ns = (*causes)[cause].overlap_ns(range.begin_ns, range.end_ns);
     if (ns > most_ns) {
       most = cause;
       most_ns = ns;
     }
   }
-  return most_ns == 0 ? text : fmt::format("{}; mostly {}", text, gap_cause_text(static_cast<GapCause>(most)));
+  return most_ns == 0 ? text : fmt::format("{}; mostly {}", text, GapCharge::of_number(most).text());
 }
 
 std::vector<Candidate> by_exact_depth(const AnalysisInput& input, Table& table) {

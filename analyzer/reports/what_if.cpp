@@ -1,11 +1,13 @@
 // what-if: how much wall time would be saved at most if an item took no time? A row is a replay of the window's
 // dependency graph (dependencies/replay.h) with the times of that item set to 0. Rows do not add up.
-#include "analyzer/analysis/critical/run_graph.h"
+#include "analyzer/analysis/critical/host_idle.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -20,8 +22,8 @@ struct Question {
   int64_t floor_ns = 0;  // the new wall time is at least this
 };
 
-std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph,
-                                const NodeSelection& selected) {
+std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph, const NodeSelection& selected,
+                                const WindowIdle& idle) {
   const Dependencies& waits = graph.dependencies();
   std::vector<Question> all = {
       {"launch calls", "all", without_launch_calls()},
@@ -37,6 +39,13 @@ std::vector<Question> questions(const AnalysisInput& input, const DependencyGrap
       {"copies and memsets", "all", without_copies()},
       {"copies and memsets", "all, overlapped with all else", without_copies(), longest_copies_ns(graph, selected)},
   };
+  // What the host did while a device was idle, by its cause in the report idle.
+  std::map<size_t, std::vector<const HostPieces*>> by_charge;
+  for (const auto& [key, pieces] : idle.host) by_charge[pieces.charge.number()].push_back(&pieces);
+  for (const auto& [charge, pieces] : by_charge) {
+    if (Scenario scenario = without_pieces(pieces); !scenario.empty())
+      all.push_back({"host work while a device was idle", GapCharge::of_number(charge).text(), std::move(scenario)});
+  }
   size_t kernels = 0, launches = 0;
   for (const NamedNodes& nodes : named_nodes(input, graph, selected)) {
     switch (nodes.kind) {
@@ -69,8 +78,9 @@ Table report_what_if(const AnalysisInput& input) {
   table.add_column(ColumnId::wall_percent, 1);
   table.add_columns({ColumnId::new_wall, ColumnId::assumed});
   const NodeSelection selected(input);
+  const HostIdle idle(input, windows, false);
   for_each_graph(input, windows, table, [&](const Window& window, const DependencyGraph& graph) {
-    const std::vector<Question> asked = questions(input, graph, selected);
+    const std::vector<Question> asked = questions(input, graph, selected, idle.of(window));
     std::vector<Scenario> scenarios;
     for (const Question& question : asked) scenarios.push_back(question.scenario);
     const std::vector<Outcome> outcomes = Replay(graph, selected.filter()).walls_without(scenarios);

@@ -1,4 +1,4 @@
-// How do tables name the culprit of a gap and its surroundings? Called by idle and idle-gaps.
+// How do tables name a device, and the culprit of a gap with one cause (gaps.h)? Called by reports about idle time.
 #pragma once
 
 #include "analyzer/analysis/idle/gaps.h"

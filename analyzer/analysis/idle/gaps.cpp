@@ -1,13 +1,12 @@
 #include "analyzer/analysis/idle/gaps.h"
 
-#include "analyzer/analysis/gpu_order.h"
 #include "analyzer/analysis/idle/full_queue_launches.h"
 #include "analyzer/analysis/idle/host_cursor.h"
+#include "analyzer/analysis/idle/profiler_work.h"
 #include "analyzer/analysis/idle/stream_waits.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 
 namespace prof::analyzer {
@@ -15,30 +14,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr int64_t kShortBelowNs = 30'000;
-
-// The profiler's own time by file. A trace has it on threads of its own, so only the file relates it to a device.
-class ProfilerWork {
- public:
-  explicit ProfilerWork(const Trace& trace) {
-    std::map<std::string_view, std::vector<Interval>> of_file;
-    for (const Range& range : trace.ranges) {
-      if (range.kind == RangeKind::Overhead)
-        of_file[source(trace, range.thread)].push_back({range.begin_ns, range.end_ns});
-    }
-    for (auto& [file, intervals] : of_file) of_file_.emplace(file, std::move(intervals));
-  }
-  int64_t inside(const Trace& trace, DeviceId device, const Gap& gap) const {
-    if (of_file_.empty()) return 0;
-    const auto found = of_file_.find(trace.processes[index(trace.device(device).process)].source);
-    return found == of_file_.end() ? 0 : found->second.overlap_ns(gap.begin_ns, gap.end_ns);
-  }
-
- private:
-  static std::string_view source(const Trace& trace, ThreadId thread) {
-    return trace.processes[index(trace.thread(thread).process)].source;
-  }
-  std::map<std::string_view, IntervalSet> of_file_;
-};
 
 class Classifier {
  public:
@@ -52,21 +27,18 @@ class Classifier {
   }
 
   void classify(Gap& gap) {
+    ++steps_;
     if (gap.operation == kNone) {
       gap.cause = GapCause::NoMoreWork;
       return;
     }
-    const GpuOperation& operation = trace_.operations[gap.operation];
-    gap.launch = operation.launch;
     if (gap.launch != kNone) {
-      const HostEvent& launch = trace_.host[gap.launch];
-      gap.thread = index(launch.thread);
       gap.call = gap.launch;
       gap.range = views_.range_of_call()[gap.launch];
-      gap.host_ns = std::clamp<int64_t>(launch.begin_ns, gap.begin_ns, gap.end_ns) - gap.begin_ns;
     }
-    const DeviceId device = trace_.stream(operation.stream()).device;
-    const int64_t profiler_ns = profiler_.inside(trace_, device, gap);
+    const IntervalSet* const overhead =
+        profiler_.of_device(trace_, trace_.stream(trace_.operations[gap.operation].stream()).device);
+    const int64_t profiler_ns = overhead == nullptr ? 0 : overhead->overlap_ns(gap.begin_ns, gap.end_ns);
     if (profiler_ns >= gap.duration_ns() - profiler_ns) {
       gap.cause = GapCause::Profiler;
     } else if (gap.launch == kNone) {
@@ -77,6 +49,8 @@ class Classifier {
       late_start(gap);
     }
   }
+
+  uint64_t steps() const { return steps_; }
 
  private:
   GapCause cause_of_call(uint32_t call) const {
@@ -102,7 +76,7 @@ class Classifier {
   // cause; else the cause is what took the most time.
   void late_host(Gap& gap) {
     std::unique_ptr<HostCursor>& cursor = cursors_[gap.thread];
-    if (cursor == nullptr) cursor = std::make_unique<HostCursor>(trace_, ThreadId{gap.thread});
+    if (cursor == nullptr) cursor = std::make_unique<HostCursor>(trace_, ThreadId{gap.thread}, &steps_);
     struct Share {
       int64_t ns = 0, longest_ns = 0;
       uint32_t call = kNone, range = kNone;
@@ -200,6 +174,7 @@ class Classifier {
   FullQueueLaunches full_;
   ProfilerWork profiler_;
   std::vector<std::unique_ptr<HostCursor>> cursors_;  // by thread
+  uint64_t steps_ = 0;
 };
 
 }  // namespace
@@ -222,46 +197,22 @@ std::string_view gap_cause_meaning(GapCause cause) {
   return kTexts[static_cast<size_t>(cause)];
 }
 
-std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selection& selection, const Interval& window) {
+std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selection& selection, const Interval& window,
+                           uint64_t* steps) {
   std::vector<Gap> gaps;
-  if (window.end_ns <= window.begin_ns) return gaps;
   Classifier classifier(trace, views);
-  const auto selected = [&](const Stream& stream) { return selection.has_stream(trace, stream); };
-  for (const auto& of_gpu : streams_by_gpu(trace, selected)) {
-    const auto& device = of_gpu.first;
-    const auto& streams = of_gpu.second;
-    classifier.next_gpu();
-    int64_t covered_ns = std::numeric_limits<int64_t>::min();
-    uint32_t previous = kNone;
-    const auto add = [&](int64_t end_ns, uint32_t operation) {
-      Gap gap;
-      gap.begin_ns = previous == kNone ? window.begin_ns : covered_ns;
-      gap.end_ns = end_ns;
-      if (gap.end_ns <= gap.begin_ns || gap.end_ns <= window.begin_ns || gap.begin_ns >= window.end_ns) return;
-      gap.device = device;
-      gap.operation = operation;
-      gap.previous = previous;
-      classifier.classify(gap);
-      const bool wanted =
-          selection.threads.empty() || (gap.thread != kNone && selection.has_thread(trace.threads[gap.thread]));
-      if (wanted && (operation == kNone ? !selection.nvtx.given() : selection.nvtx.has_operation(operation)))
-        gaps.push_back(gap);
-    };
-    in_order_of_start(trace, streams, [&](uint32_t row) {
-      const GpuOperation& operation = trace.operations[row];
-      if (operation.start_ns > covered_ns) add(operation.start_ns, row);
-      const int64_t end_ns = std::max(operation.start_ns, operation.end_ns);  // a reversed operation has no duration
-      if (previous == kNone || end_ns > covered_ns) {
-        covered_ns = end_ns;
-        previous = row;
-      }
-    });
-    add(window.end_ns, kNone);
-  }
+  each_device_gap(
+      trace, selection, window, [&] { classifier.next_gpu(); },
+      [&](const DeviceGap& found) {
+        Gap& gap = gaps.emplace_back();
+        static_cast<DeviceGap&>(gap) = found;
+        classifier.classify(gap);
+      });
+  if (steps != nullptr) *steps = classifier.steps();
   return gaps;
 }
 
-GapClass gap_class(const Trace& trace, const Gap& gap) {
+GapClass gap_class(const Trace& trace, const DeviceGap& gap) {
   if (gap.launch == kNone) return GapClass::Unlinked;
   if (trace.host[gap.launch].begin_ns >= gap.begin_ns) return GapClass::HostWait;
   return gap.duration_ns() < kShortBelowNs ? GapClass::Short : GapClass::Other;

@@ -59,6 +59,7 @@ StackId CallStacks::own_of_call(uint32_t host_row) {
 }
 
 StackId CallStacks::of_range(uint32_t range_row) {
+  if (op_stacks_ == nullptr) return {};
   const bool python = trace_.ranges[range_row].kind == RangeKind::Python;
   constexpr uint64_t kPython = uint64_t{1} << 63;
   const uint64_t key = python ? kPython | range_row : op_stacks_->own_key(range_row);
@@ -138,9 +139,15 @@ StackId CallStacks::of_operation(const GpuOperation& operation) {
   return operation.linked() ? of_call(operation.launch) : StackId{};
 }
 
-std::string CallStacks::text(StackId stack, size_t most) {
+std::string CallStacks::text(StackId stack, size_t most) { return text_of(merged_.of(stack), most); }
+
+std::string CallStacks::text_from_best(StackId stack, size_t most) {
+  return text_of(merged_.of(stack).subspan(merged_.best(stack)), most);
+}
+
+std::string CallStacks::text_of(std::span<const uint32_t> rows, size_t most) const {
   std::string text;
-  for (const uint32_t row : merged_.of(stack)) {
+  for (const uint32_t row : rows) {
     if (most-- == 0) break;
     if (!text.empty()) text += ';';
     text += merged_.frame_text(row);

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -38,6 +39,8 @@ class CallStacks {
   // StackId 0: unknown. Rows of Trace::host and of Trace::graph_nodes.
   StackId of_call(uint32_t host_row);
   StackId of_node(uint32_t node_row);
+  // The stack of a range that has one in the trace: a Python function, an operator with "Call stack".
+  StackId of_range(uint32_t range_row);
   // For an operation of a replayed graph node the stack of the call that captured the node, else that of the launch.
   StackId of_operation(const GpuOperation& operation);
 
@@ -46,12 +49,14 @@ class CallStacks {
 
   // At most `most` frames, joined: "forward (model.py:57);step (train.py:9)". Empty: no stack.
   std::string text(StackId stack, size_t most = SIZE_MAX);
+  // The same from the most informative frame on.
+  std::string text_from_best(StackId stack, size_t most);
   // The most informative frame: MergedStacks::best_text(). Empty: no stack.
   std::string best(StackId stack);
 
  private:
+  std::string text_of(std::span<const uint32_t> rows, size_t most) const;
   StackId own_of_call(uint32_t host_row);
-  StackId of_range(uint32_t range_row);
   StackId with_forward(uint32_t host_row, StackId own);
   StackId forward_stack(uint32_t link);
   StackId first_in(uint32_t range_row);

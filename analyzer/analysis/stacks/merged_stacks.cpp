@@ -210,6 +210,39 @@ StackId MergedStacks::add(const std::vector<std::string_view>& texts) {
   return id;
 }
 
+StackId MergedStacks::common(StackId a, StackId b) {
+  if (a == StackId{} || b == StackId{}) return {};
+  const auto [known, added] =
+      common_.try_emplace(uint64_t{static_cast<uint32_t>(a)} << 32 | static_cast<uint32_t>(b), StackId{});
+  if (!added) return known->second;
+  const std::span<const uint32_t> of_a = of(a), of_b = of(b);
+  size_t same = 0;
+  while (same < of_a.size() && same < of_b.size() && of_a[of_a.size() - 1 - same] == of_b[of_b.size() - 1 - same])
+    ++same;
+  std::vector<uint32_t> rows(of_b.end() - static_cast<std::ptrdiff_t>(same), of_b.end());
+  if (same < of_a.size() && same < of_b.size()) {
+    // The innermost common function may have gone on to another line.
+    const uint32_t later = of_b[of_b.size() - 1 - same];
+    const TreeFrame &in_a = frame(of_a[of_a.size() - 1 - same]), &in_b = frame(later);
+    if (in_a.name == in_b.name && in_a.file == in_b.file && in_a.module == in_b.module && in_a.kind == in_b.kind)
+      rows.insert(rows.begin(), later);
+  } else if (!rows.empty()) {
+    // One stack ends here, so this call had returned: without its native frames inside the innermost
+    // Python function.
+    const auto python =
+        std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return frame(row).kind == TreeFrameKind::Python; });
+    rows.erase(rows.begin(), python == rows.end() ? rows.begin() + 1 : python);
+  }
+  if (rows.empty()) return {};
+  const auto [found, is_new] = common_rows_.try_emplace(rows, StackId{});
+  if (is_new) {
+    found->second = static_cast<StackId>(stacks_.size());
+    stacks_.push_back({static_cast<uint32_t>(pool_.size()), true});
+    pool_.push_back(rows);
+  }
+  return known->second = found->second;
+}
+
 bool MergedStacks::has_python(StackId stack) {
   const std::span<const uint32_t> rows = of(stack);
   return std::any_of(rows.begin(), rows.end(),
@@ -251,18 +284,23 @@ std::string MergedStacks::frame_text(uint32_t row) const {
   return fmt::format("{} ({}:{})", strings_[frame.name], file, frame.line);
 }
 
-std::string MergedStacks::best_text(StackId stack) {
+size_t MergedStacks::best(StackId stack) {
   const std::span<const uint32_t> rows = of(stack);
-  if (rows.empty()) return {};
   const auto first = [&](auto&& wanted) {
     return std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return wanted(frames_[row].shown); });
   };
   auto best = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Python; });
   if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.line != 0; });
-  if (best == rows.end()) best = rows.begin();
-  std::string text = frame_text(*best);
-  const auto seam = first([](const TreeFrame& frame) { return is_seam(frame.kind); });
-  if (seam < best) text.append(" ").append(frame_text(*seam));
+  return best == rows.end() ? 0 : static_cast<size_t>(best - rows.begin());
+}
+
+std::string MergedStacks::best_text(StackId stack) {
+  const std::span<const uint32_t> rows = of(stack);
+  if (rows.empty()) return {};
+  const size_t best = this->best(stack);
+  std::string text = frame_text(rows[best]);
+  const auto seam = std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return is_seam(frame(row).kind); });
+  if (seam < rows.begin() + static_cast<ptrdiff_t>(best)) text.append(" ").append(frame_text(*seam));
   return text;
 }
 

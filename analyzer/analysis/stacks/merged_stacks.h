@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,13 +38,18 @@ class MergedStacks {
   StackId with_forward(StackId own, StackId forward, std::string_view backward_operator);
   // `own` continued outwards by `[run by backward()]` and rows of the stack of the waiting thread. It gets a new id.
   StackId with_caller(StackId own, std::span<const uint32_t> caller);
+  // The functions that were running all the time between calls with these stacks: the outermost frames that both have.
+  // It gets an id of its own.
+  StackId common(StackId a, StackId b);
   const TreeFrame& frame(uint32_t row) const { return frames_[row].shown; }
   std::string_view text(StringId id) const { return strings_[id]; }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   bool has_python(StackId stack);
   // "forward (model.py:57)", "at::native::add (Loops.cuh:123)", "libfoo.so+0x1a2b".
   std::string frame_text(uint32_t row) const;
-  // The most informative frame: the first Python frame, else the first with a source line, else the first. If it is
+  // Index into of(stack): the most informative frame. 0: no stack.
+  size_t best(StackId stack);
+  // Its text: the first Python frame, else the first with a source line, else the first. If it is
   // after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
   std::string best_text(StackId stack);
 
@@ -83,6 +89,8 @@ class MergedStacks {
   };
   std::vector<Span> stacks_;  // by StackId
   std::deque<std::vector<uint32_t>> pool_;
+  std::unordered_map<uint64_t, StackId> common_;  // both ids
+  std::map<std::vector<uint32_t>, StackId> common_rows_;
   uint64_t guessed_ = 0, incomplete_ = 0, with_forward_ = 0, with_caller_ = 0;
 };
 

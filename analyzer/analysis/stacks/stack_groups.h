@@ -30,6 +30,7 @@ class StackGroups {
   // it. 0: no stack.
   uint32_t of_call(uint32_t host_row) { return wanted() ? of(stacks().of_call(host_row)) : 0; }
   uint32_t of_operation(const GpuOperation& operation) { return wanted() ? of(stacks().of_operation(operation)) : 0; }
+  uint32_t of_stack(StackId stack) { return wanted() ? of(stack) : 0; }
   // Frames joined by ";", innermost first.
   std::string_view text(uint32_t group) const { return texts_[StringId{group}]; }
 

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/analysis/stacks/piece_stacks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/model/event_tree.h"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -230,12 +232,28 @@ class Taker {
     if (!in_windows) windows_.clear();
   }
 
-  // The idle time belongs to the call that blocked the thread, else to the launch that was late.
+  // Each piece of a gap belongs to the code that took it. With one cause for each gap, it belongs to the call that
+  // blocked the thread, else to the launch that was late.
   void gaps() {
     if (windows_.empty()) windows_ = report_windows(input_);
     if (windows_.empty()) return;
     const IntervalSet inside = union_of(windows_);
     const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
+    const auto leaf = [&](std::string_view cause) { return sums_.leaf(cause, TreeFrameKind::Call); };
+    if (input_.options.definitions != Definitions::GapCause) {
+      std::array<uint32_t, kGapCharges> leaves{};
+      divide_gaps(trace_, input_.views, input_.selection, hull,
+                  [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+                    for (const GapPiece& piece : pieces) {
+                      const int64_t idle_ns = inside.overlap_ns(piece.begin_ns, piece.end_ns);
+                      if (idle_ns <= 0) continue;
+                      uint32_t& of_charge = leaves[piece.charge.number()];
+                      if (of_charge == 0) of_charge = leaf(piece.charge.text());
+                      sums_.add(stack_of_piece(stacks_, gap, piece), of_charge, idle_ns);
+                    }
+                  });
+      return;
+    }
     for (const Gap& gap : find_gaps(trace_, input_.views, input_.selection, hull)) {
       const int64_t idle_ns = inside.overlap_ns(gap.begin_ns, gap.end_ns);
       if (idle_ns <= 0) continue;
@@ -243,7 +261,7 @@ class Taker {
       for (const uint32_t call : {gap.call, gap.launch}) {
         if (stack == StackId{} && call != kNone) stack = stacks_.of_call(call);
       }
-      sums_.add(stack, sums_.leaf(gap_cause_text(gap.cause), TreeFrameKind::Call), idle_ns);
+      sums_.add(stack, leaf(gap_cause_text(gap.cause)), idle_ns);
     }
   }
 

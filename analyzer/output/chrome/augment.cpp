@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/cost/peak_rates.h"
+#include "analyzer/analysis/idle/gaps.h"
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
       has_operators_(trace.processes.size()),
       collectives_(trace),
       ops_(trace, views.tree()) {
-  for (size_t i = 0; i < kGapCauses; ++i) cause_texts_.push_back(json_string(gap_cause_text(static_cast<GapCause>(i))));
+  for (size_t i = 0; i < kGapCharges; ++i) cause_texts_.push_back(json_string(GapCharge::of_number(i).text()));
   bool python = false;
   for (const Range& range : trace.ranges) {
     if (range.kind != RangeKind::Nvtx) has_operators_[index(trace.thread(range.thread).process)] = true;
@@ -264,15 +265,17 @@ void Augment::add_collective(const GpuOperation& operation, AugmentMembers& memb
 void Augment::prepare_gaps() {
   const Interval window = gpu_window(trace_);
   if (window.end_ns <= window.begin_ns) return;
-  gaps_ = find_gaps(trace_, views_, Selection(), window);
   gap_of_operation_.resize(trace_.operations.size());
-  for (uint32_t i = 0; i < gaps_.size(); ++i) {
-    if (gaps_[i].operation != kNone) gap_of_operation_[gaps_[i].operation] = i + 1;
-  }
+  divide_gaps(trace_, views_, Selection(), window, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+    if (gap.operation == kNone) return;
+    const MainPart main = main_part(pieces);
+    gaps_.push_back({gap.duration_ns(), main.longest->call, main.longest->range, main.charge});
+    gap_of_operation_[gap.operation] = static_cast<uint32_t>(gaps_.size());
+  });
 }
 
 // The culprit of the gap as a JSON string: "cudaMalloc in step/forward".
-const std::string& Augment::culprit(const Gap& gap) {
+const std::string& Augment::culprit(const IdleBefore& gap) {
   const uint32_t api = gap.call == kNone ? 0 : 1 + trace_.host[gap.call].api();
   const uint32_t path = gap.range == kNone ? 0 : 1 + gap.range;
   std::string& text = culprits_[uint64_t{api} << 32 | path];
@@ -284,9 +287,9 @@ const std::string& Augment::culprit(const Gap& gap) {
 
 void Augment::add_idle(uint32_t row, AugmentMembers& members) {
   if (gap_of_operation_.empty() || gap_of_operation_[row] == 0) return;
-  const Gap& gap = gaps_[gap_of_operation_[row] - 1];
-  members.add_micros(AugmentKey::IdleBefore, gap.duration_ns());
-  members.add_json(AugmentKey::IdleCause, cause_texts_[static_cast<size_t>(gap.cause)]);
+  const IdleBefore& gap = gaps_[gap_of_operation_[row] - 1];
+  members.add_micros(AugmentKey::IdleBefore, gap.ns);
+  members.add_json(AugmentKey::IdleCause, cause_texts_[gap.cause.number()]);
   if (gap.call != kNone || gap.range != kNone) members.add_json(AugmentKey::IdleCulprit, culprit(gap));
 }
 

@@ -7,7 +7,7 @@
 #include "analyzer/analysis/cost/device_peaks.h"
 #include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/critical/event_bounds.h"
-#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
@@ -99,7 +99,13 @@ class Augment {
   void add_collective(const GpuOperation& operation, AugmentMembers& members) const;
   void prepare_gaps();
   void add_idle(uint32_t row, AugmentMembers& members);
-  const std::string& culprit(const Gap& gap);
+  // A gap and what took most of it.
+  struct IdleBefore {
+    int64_t ns = 0;
+    uint32_t call = kNone, range = kNone;
+    GapCharge cause{};
+  };
+  const std::string& culprit(const IdleBefore& gap);
 
   const Trace& trace_;
   const Views& views_;
@@ -110,8 +116,8 @@ class Augment {
   PathTexts paths_;
   std::vector<bool> has_operators_;                   // by ProcessId: whether it has ranges other than NVTX
   std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; only threads with path changes
-  std::vector<Gap> gaps_;
-  std::vector<std::string> cause_texts_;                // JSON
+  std::vector<IdleBefore> gaps_;
+  std::vector<std::string> cause_texts_;                // JSON, by number of the cause
   Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
   std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by the call's name and path
   CollectiveCalls collectives_;

@@ -118,10 +118,11 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
   CallStacks& stacks = call_stacks(input.views);
   if (!stacks.any()) return;
   const uint32_t culprit = finding.advice.culprit;
-  StackId stack = culprit != kNone ? stacks.of_call(culprit) : StackId{};
+  StackId stack = finding.advice.stack;
+  if (stack == StackId{} && culprit != kNone) stack = stacks.of_call(culprit);
   if (stack == StackId{} && operation != kNone) stack = stacks.of_operation(trace.operations[operation]);
   if (stack == StackId{} && call != kNone) stack = stacks.of_call(call);
-  const std::string code = stacks.text(stack, 3);
+  const std::string code = stacks.text_from_best(stack, 3);
   row.add_text(code);
 }
 

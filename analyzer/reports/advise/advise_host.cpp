@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <memory>
 
 namespace prof::analyzer {
 
@@ -40,45 +40,28 @@ const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// The gaps of one device with one cause and one culprit, and the host calls that delayed the launches after them.
-struct Lateness {
-  DeviceId device{};
-  GapCause cause{};
-  uint64_t gaps = 0;
-  int64_t time_ns = 0;
-  const Gap* longest = nullptr;
-  FoundNodes calls, launches;
-};
-
-// Adds the rows of the thread's calls that start between the gap's start and its launch. Calls that were running at the
-// gap's start are included.
-void add_late_calls(const Trace& trace, const Gap& gap, Lateness& to) {
-  const Rows rows = trace.threads[gap.thread].host;
-  const int64_t launch_ns = trace.host[gap.launch].begin_ns;
-  const HostEvent* const first = trace.host.data() + rows.first;
-  auto row = static_cast<uint32_t>(std::partition_point(first, trace.host.data() + rows.last,
-                                                        [&](const HostEvent& e) { return e.begin_ns < gap.begin_ns; }) -
-                                   trace.host.data());
-  constexpr uint32_t kReach = 64;
-  uint32_t begin = row;
-  for (uint32_t back = row; back > rows.first && row - back < kReach;) {
-    if (trace.host[--back].end_ns > gap.begin_ns) begin = back;
-  }
-  for (row = begin; row < rows.last && trace.host[row].begin_ns < launch_ns; ++row)
-    to.calls.add(row, trace.host[row].duration_ns());
-  to.launches.add(gap.launch, 0);
-}
-
-std::string_view action_for(GapCause cause) {
-  switch (cause) {
-    case GapCause::Synchronize: return "launch the next work before waiting, and wait less often";
-    case GapCause::BlockingCopy: return "copy asynchronously, from pinned memory, and launch the next work first";
-    case GapCause::Allocation: return "keep buffers, or use a caching allocator or cudaMallocAsync";
-    case GapCause::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
+std::string_view action_for(GapPart part) {
+  switch (part) {
+    case GapPart::Synchronize: return "launch the next work before waiting, and wait less often";
+    case GapPart::CopyCall: return "copy asynchronously, from pinned memory, and launch the next work first";
+    case GapPart::Allocation: return "keep buffers, or use a caching allocator or cudaMallocAsync";
+    case GapPart::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
+    case GapPart::LaunchCall:
+    case GapPart::QueueFull: return "fewer, larger launches: CUDA graphs, torch.compile, fused kernels";
     default:
       return "let the host run ahead: less work between launches, larger operations, CUDA graphs, other threads "
              "or processes for what is no launch";
   }
+}
+
+// The longest first: "Linear.forward (linear.py:134) 43ms, Sequential.forward (container.py:250) 12ms".
+std::string listed(const std::map<std::string, int64_t>& times, size_t most) {
+  std::vector<std::pair<std::string_view, int64_t>> order(times.begin(), times.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (size_t i = 0; i < std::min(most, order.size()); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", order[i].first, scaled_time(order[i].second));
+  return text;
 }
 
 std::string_view action_for_range(std::string_view name) {
@@ -99,49 +82,56 @@ std::string_view action_for_call(std::string_view name) {
 
 void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
-  const int64_t begin_ns = in.window.begin_ns, end_ns = in.window.end_ns;
-  const std::vector<Gap> gaps = in.shared.gaps(in.window);
-  const EventNames names(trace);
-  std::map<std::tuple<uint32_t, GapCause, std::string_view>, Lateness> groups;
-  std::map<uint32_t, int64_t> idle_ns;
-  for (const Gap& gap : gaps) {
-    const int64_t ns = std::min(gap.end_ns, end_ns) - std::max(gap.begin_ns, begin_ns);
-    idle_ns[index(gap.device)] += ns;
-    if (gap.launch == kNone || gap.thread == kNone) continue;
-    if (!host_late(gap.cause) && gap.cause != GapCause::Profiler) continue;
-    Lateness& group = groups[{index(gap.device), gap.cause, culprit_name(trace, names, gap)}];
-    group.device = gap.device;
-    group.cause = gap.cause;
-    ++group.gaps;
-    group.time_ns += ns;
-    if (group.longest == nullptr || gap.duration_ns() > group.longest->duration_ns()) group.longest = &gap;
-    add_late_calls(trace, gap, group);
-  }
-  std::vector<std::pair<std::string_view, Lateness*>> most;
-  for (auto& [key, group] : groups) most.emplace_back(std::get<2>(key), &group);
+  const WindowIdle& idle = in.shared.host_idle().of(in.window);
+  std::vector<const HostPieces*> most;
+  for (const auto& [key, pieces] : idle.host) most.push_back(&pieces);
   std::stable_sort(most.begin(), most.end(),
-                   [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
+                   [](const HostPieces* a, const HostPieces* b) { return a->time_ns > b->time_ns; });
   if (most.size() > kMostFindings) most.resize(kMostFindings);
-  for (const auto& [culprit, group] : most) {
-    const Device& device = trace.device(group->device);
+  for (const HostPieces* const pieces : most) {
     Advice advice;
-    advice.finding = fmt::format("device {} is idle because the host is late: {}", device_text(device),
-                                 gap_cause_text(group->cause));
-    if (!culprit.empty()) advice.finding += fmt::format(", {}", culprit);
-    advice.evidence = fmt::format("{} gaps, {} of {} idle", group->gaps, scaled_time(group->time_ns),
-                                  scaled_time(idle_ns[index(group->device)]));
-    advice.action = action_for(group->cause);
+    advice.finding = fmt::format("device {} is idle because of the host: {}", device_text(trace.device(pieces->device)),
+                                 pieces->charge.text());
+    if (const std::string name = in.shared.host_idle().name_of(*pieces); !name.empty())
+      advice.finding += fmt::format(", {}", name);
+    advice.evidence = fmt::format("{} gaps, {} of {} idle", pieces->gaps, scaled_time(pieces->time_ns),
+                                  scaled_time(idle.of_device(pieces->device).idle_ns));
+    if (!pieces->functions.empty()) advice.evidence += fmt::format("; most in {}", listed(pieces->functions, 2));
+    advice.action = action_for(pieces->charge.part);
     advice.see = "idle-gaps";
-    advice.shown = {std::max(group->longest->begin_ns, begin_ns), std::min(group->longest->end_ns, end_ns)};
-    advice.call = group->longest->launch;
-    advice.culprit = group->longest->call;
-    const auto late = only(std::move(group->calls)), launch = only(std::move(group->launches));
-    // The host delays the device whether or not its calls are selected.
-    advice.scenario = {{kCallNodes, kPartOwn, 0, 0, {}, late, {}, true},
-                       {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, late, {}, true},
-                       {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, launch, {}, true}};
-    found.push_back(std::move(advice));
+    advice.shown = pieces->longest;
+    advice.call = pieces->launch;
+    advice.stack = pieces->code;
+    advice.scenario = without_pieces({pieces});
+    if (!advice.scenario.empty()) found.push_back(std::move(advice));
   }
+}
+
+// Which work of the host fills the gaps of the device: the causes, with names, and the code.
+void add_host_work(const AdviceInput& in, DeviceId device, Advice& advice) {
+  const WindowIdle& idle = in.shared.host_idle().of(in.window);
+  const int64_t between_ns = idle.of_device(device).between_ns;
+  std::map<std::string, int64_t> causes, functions;
+  int64_t host_ns = 0, most_ns = 0;
+  for (const auto& [key, pieces] : idle.host) {
+    if (pieces.device != device) continue;
+    host_ns += pieces.time_ns;
+    const std::string name = in.shared.host_idle().name_of(pieces);
+    causes[fmt::format("{}{}{}", pieces.charge.text(), name.empty() ? "" : " ", name)] += pieces.time_ns;
+    for (const auto& [function, ns] : pieces.functions) functions[function] += ns;
+    if (pieces.time_ns <= most_ns) continue;
+    most_ns = pieces.time_ns;
+    advice.stack = pieces.code;
+  }
+  if (host_ns == 0) return;
+  advice.evidence += fmt::format("; the host fills {} of {} idle before operations: {}", scaled_time(host_ns),
+                                 scaled_time(between_ns), listed(causes, 4));
+  if (!functions.empty()) advice.evidence += fmt::format("; most in {}", listed(functions, 3));
+  if (host_ns * 2 <= between_ns) return;
+  const auto& named = functions.empty() ? causes : functions;
+  const auto most =
+      std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  advice.finding += fmt::format(" because of the host: {}", most->first);
 }
 
 // A device is busy for less than half of the window. The scenario removes all time except that of its operations.
@@ -170,6 +160,7 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
   advice.finding = fmt::format("device {} works for less than half of the time", device_text(trace.devices[least]));
   advice.evidence = fmt::format("busy {} of {}; in {} of {} equal parts of the window for less than half",
                                 scaled_time(busy_ns(least)), scaled_time(length_ns), low, kParts);
+  add_host_work(in, DeviceId{trace.devices[least].physical}, advice);
   advice.action =
       "give it larger pieces of work (batches, fused kernels), and let the host run ahead: see the other findings";
   advice.see = "idle";

@@ -3,8 +3,7 @@
 // rule. Used by advise.
 #pragma once
 
-#include "analyzer/analysis/critical/run_graph.h"
-#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/critical/host_idle.h"
 #include "analyzer/analysis/idle/host_cursor.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
@@ -26,8 +25,8 @@ class AdviceShared {
  public:
   AdviceShared(const AnalysisInput& input, const std::vector<Window>& windows);
 
-  // Gaps of the selected devices that overlap the window, by device, then by time.
-  std::vector<Gap> gaps(const Window& window) const;
+  // Idle time for which the host took the time.
+  const HostIdle& host_idle() const { return *host_idle_; }
   // Rows of operations that the legacy default stream ordered after another stream, sorted.
   const std::vector<uint32_t>& ordered_by_legacy() const { return ordered_by_legacy_; }
   // Blocks per SM of a kernel on a device, at most 1. Returns 1 if the value is unknown.
@@ -42,7 +41,7 @@ class AdviceShared {
 
  private:
   const Trace& trace_;
-  std::vector<Gap> gaps_;
+  std::unique_ptr<const HostIdle> host_idle_;
   std::vector<uint32_t> ordered_by_legacy_;
   std::vector<std::vector<double>> fills_;
   std::vector<std::optional<HostCursor>> cursors_;
@@ -68,6 +67,7 @@ struct Advice {
   uint32_t call = kNone, operation = kNone;
   uint32_t culprit =
       kNone;             // row of Trace::host whose code is to be shown, if it is not the one of the longest instance
+  StackId stack{};       // the code to be shown, if it is not that of a call
   Interval shown{};      // the window that shows it; empty: the window of the longest instance
   std::string_view see;  // the report that lists the rows
   std::string note{};    // if not empty: no finding, but a line of the header about why there is none

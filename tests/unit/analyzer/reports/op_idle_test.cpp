@@ -91,7 +91,7 @@ TEST(Optimize, EndsAFallAtTheFirstZeroAndRanksByTheScore) {
   // Idle shares 0, 0, 0.6: z = 1.1547 for the last; its self time deviates as much: 1.1547 · 1.6 = 1.848.
   EXPECT_EQ(row_text(table, 0, {"event", "source", "idle_percent", "reason", "score", "start"}),
             "CPU (After GPU) | No source code location found | 60.00 | queue fell from 5 to 0; GPU idle 300.00us of "
-            "500.00us, starved 100.00us; mostly held in the queue | 1.848 | 1200000");
+            "500.00us, starved 100.00us; mostly launch call | 1.848 | 1200000");
   // The other two are equal: they stay in order of time.
   EXPECT_EQ(row_text(table, 1, {"score", "start"}), "-0.924 | 900000");
   EXPECT_EQ(row_text(table, 2, {"score", "start"}), "-0.924 | 1100000");

@@ -35,12 +35,13 @@ std::string refusal(const std::vector<std::string_view>& names, const GivenOptio
 
 TEST(TakenOptions, AnOptionThatNoReportTakesIsRefusedWithTheOptionsOfTheReports) {
   EXPECT_EQ(refusal({"idle"}, {"--metric", {"launches"}}),
-            "refused: idle does not take --metric; options of idle: --definitions=ours|hta; `prof report idle --help` "
+            "refused: idle does not take --metric; options of idle: --definitions=ours|gap-cause|hta; `prof report "
+            "idle --help` "
             "describes them");
-  EXPECT_EQ(
-      refusal({"idle", "gpu-util"}, {"--peaks", {}}),
-      "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|hta; options of gpu-util: "
-      "--definitions=ours|tb; `prof report idle --help` describes them");
+  EXPECT_EQ(refusal({"idle", "gpu-util"}, {"--peaks", {}}),
+            "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|gap-cause|hta; options "
+            "of gpu-util: "
+            "--definitions=ours|tb; `prof report idle --help` describes them");
 }
 
 TEST(TakenOptions, AnOptionOfSomeReportsNamesTheOthers) {
@@ -131,7 +132,8 @@ TEST(ReportColumns, TablesHaveTheColumnsOfTheirRow) {
   hand.finish();
   const std::map<std::string_view, Definitions> definitions{
       {"ours", Definitions::Ours},           {"reference", Definitions::Reference}, {"hta", Definitions::Hta},
-      {"tracelens", Definitions::TraceLens}, {"nsys", Definitions::Nsys},           {"tb", Definitions::TensorBoard}};
+      {"tracelens", Definitions::TraceLens}, {"nsys", Definitions::Nsys},           {"tb", Definitions::TensorBoard},
+      {"gap-cause", Definitions::GapCause}};
   size_t tables = 0;
   const auto run = [&](const Report& each, const ReportOptions& options) {
     SCOPED_TRACE(each.name);

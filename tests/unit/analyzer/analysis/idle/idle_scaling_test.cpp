@@ -1,4 +1,5 @@
 // Twice the input takes twice the time: the cost of gaps, of op-idle and of the queue depth grows as n log n.
+#include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
@@ -34,15 +35,30 @@ void deep_queues(HandTrace& hand, uint32_t count) {
   }
 }
 
+// The number of steps is exact, so it does not depend on what else the machine runs.
 TEST(Scaling, GapsGrowWithTheInput) {
-  EXPECT_LE(
-      tests::growth(
-          5000, steps,
-          [](const AnalysisInput& input) {
-            const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, {0, INT64_MAX / 2});
-            ASSERT_GT(gaps.size(), 20'000u);
-          }),
-      tests::kMostGrowth);
+  const auto steps_of = [](uint32_t size, auto&& work) {
+    HandTrace hand;
+    steps(hand, size);
+    hand.finish();
+    return work(hand);
+  };
+  const auto divided = [](HandTrace& hand) {
+    uint64_t gaps = 0;
+    const uint64_t count = divide_gaps(hand.trace, hand.views(), hand.selection, {0, INT64_MAX / 2},
+                                       [&](const DeviceGap&, std::span<const GapPiece>) { ++gaps; });
+    EXPECT_GT(gaps, hand.trace.operations.size() / 2);
+    EXPECT_GT(count, hand.trace.operations.size());
+    return count;
+  };
+  const auto caused = [](HandTrace& hand) {
+    uint64_t count = 0;
+    EXPECT_GT(find_gaps(hand.trace, hand.views(), hand.selection, {0, INT64_MAX / 2}, &count).size(),
+              hand.trace.operations.size() / 2);
+    return count;
+  };
+  EXPECT_LE(steps_of(2000, divided), 2 * steps_of(1000, divided) + 100);
+  EXPECT_LE(steps_of(2000, caused), 2 * steps_of(1000, caused) + 100);
 }
 
 TEST(Scaling, IdleTimeOfOpsGrowsWithTheInput) {

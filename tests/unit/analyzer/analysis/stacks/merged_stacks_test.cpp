@@ -120,6 +120,31 @@ TEST(MergedStacks, OneLoopRunsPythonFramesUpToItsEntry) {
   EXPECT_EQ(merged.stacks.guessed(), 0u);
 }
 
+TEST(MergedStacks, BetweenTwoCallsTheFunctionsThatBothHaveWereRunning) {
+  StackLog log;
+  format::PythonFrameDef later;
+  later.id = format::PythonFrameId{6}, later.file = log.text("m.py"), later.function = log.text("f2"), later.line = 9;
+  log.log.define(later);
+  log.launch({kAdd, kEval, kMain}, {1, -2});
+  log.launch({kDispatch, kEval, kMain}, {3, -2});
+  log.launch({kAdd, kEval, kMain}, {4, -6});
+  log.launch({kAdd, kMain}, {});
+  Merged merged(log);
+  const auto common = [&](uint32_t before, uint32_t after) {
+    Texts texts;
+    const StackId stack =
+        merged.stacks.common(StackId{merged.trace->host[before].stack}, StackId{merged.trace->host[after].stack});
+    for (const uint32_t row : merged.stacks.of(stack)) texts.push_back(merged.stacks.frame_text(row));
+    return texts;
+  };
+  EXPECT_EQ(common(0, 1), (Texts{"f2 (m.py:2)", "main (x.cpp:7)"}));
+  EXPECT_EQ(common(0, 2), (Texts{"f2 (m.py:9)", "main (x.cpp:7)"})) << "the same function, at a later line";
+  EXPECT_EQ(common(0, 0), (Texts{"f1 (m.py:1)", "f2 (m.py:2)", "main (x.cpp:7)"})) << "the native call had returned";
+  EXPECT_EQ(common(3, 3), (Texts{"at::Add (x.cpp:7)", "main (x.cpp:7)"}));
+  EXPECT_EQ(common(1, 3), (Texts{"main (x.cpp:7)"}));
+  EXPECT_EQ(merged.stacks.common(StackId{}, StackId{merged.trace->host[0].stack}), StackId{});
+}
+
 TEST(MergedStacks, WhatDoesNotFitIsPlacedAndCounted) {
   StackLog log;
   log.launch({kAdd, kEval, kMain}, {-1, -2});     // one loop too few: after the existing one

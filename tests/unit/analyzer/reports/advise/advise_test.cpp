@@ -258,14 +258,20 @@ TEST(Advise, TheHostsWorkIsNamedByTheRangeItIsIn) {
   EXPECT_EQ(run.evidence("host-work-in"), "the host's own work in forward; 50ns outside CUDA calls, before 1 calls");
 }
 
-TEST(Advise, ADeviceIsIdleBecauseTheHostIsLate) {
+TEST(Advise, ADeviceIsIdleBecauseOfWhatTheHostDid) {
   AdvisedRun run;
   run.range("load", 6, 60);
   run.launched(0, 5, 10, 20);
   run.launched(70, 75, 80, 90);
-  EXPECT_EQ(run.found("idle-device"), "60 | 1 | 20 | 80") << "then the second kernel follows the first";
+  EXPECT_EQ(run.found("idle-device"), "40 | 1 | 20 | 60\n10 | 2 | 0 | 5\n10 | 1 | 60 | 70")
+      << "the range, the launch calls, and the time after the range";
   EXPECT_EQ(run.evidence("idle-device"),
-            "device 0 is idle because the host is late: in an op, load; 1 gaps, 60ns of 70ns idle");
+            "device 0 is idle because of the host: in an op, load; 1 gaps, 40ns of 70ns idle");
+  EXPECT_EQ(
+      run.evidence("low-use"),
+      "device 0 works for less than half of the time because of the host: in an op load; busy 20ns of 90ns; in 23 "
+      "of 30 equal parts of the window for less than half; the host fills 60ns of 70ns idle before operations: in "
+      "an op load 40ns, launch call cudaLaunchKernel 10ns, outside any call 10ns");
   EXPECT_EQ(run.found("low-use").substr(0, 2), "70") << "wall 90; two kernels of 10 are left";
 }
 
@@ -419,8 +425,10 @@ TEST(Advise, EachOfSeveralWindowsIsAskedByItself) {
   run.options.window = "step";
   run.finish();
   run.table = std::make_unique<Table>(run.report(report_advise));
-  EXPECT_EQ(run.found("idle-device"), "60 | 1 | 20 | 80\n60 | 1 | 120 | 180\n65 | 1 | 220 | 280")
-      << "only the last window has the thread's last moment in it, 5 ns behind the last kernel";
+  EXPECT_EQ(run.found("idle-device"),
+            "40 | 1 | 20 | 60\n10 | 1 | 60 | 70\n10 | 2 | 0 | 5\n40 | 1 | 120 | 160\n10 | 1 | 160 | 170\n10 | 2 | "
+            "100 | 105\n40 | 1 | 220 | 260\n10 | 2 | 200 | 205\n10 | 1 | 260 | 270")
+      << "the range load, the step around it, and the launch calls";
   EXPECT_EQ(run.found("host-work-in"),
             "54 | 1 | 6 | 60\n11 | 1 | 60 | 70\n54 | 1 | 106 | 160\n11 | 1 | 160 | 170\n54 | 1 | 206 | 260\n11 | 1 | "
             "260 | 270");
