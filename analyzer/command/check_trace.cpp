@@ -25,7 +25,7 @@ struct Examined {
   std::vector<Holds> processes;  // by ProcessId
   std::vector<uint64_t> operations_of_device, streams_of_device;
   int64_t first_ns = 0, last_ns = 0;
-  size_t damaged_places = 0;
+  size_t damaged_places = 0, partial = 0;
 };
 
 Examined examine(const Trace& trace) {
@@ -52,6 +52,7 @@ Examined examine(const Trace& trace) {
     examined.processes[p].ranges += process.start_end_ranges.size();
     examined.last_ns = std::max(examined.last_ns, process.last_ns);
     examined.damaged_places += process.damage.size();
+    examined.partial += process.partial.size();
   }
   return examined;
 }
@@ -68,7 +69,7 @@ std::string covers(const Trace& trace, const Examined& examined) {
 }
 
 std::string verdict(const Examined& examined) {
-  if (examined.damaged_places == 0) return "whole";
+  if (examined.damaged_places == 0) return examined.partial == 0 ? "whole" : "partial";
   return fmt::format("damaged in {} place{}", examined.damaged_places, examined.damaged_places == 1 ? "" : "s");
 }
 
@@ -112,6 +113,10 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
                examined.operations_of_device[d]);
   }
   fmt::print("  joined     {}\n", coverage_line(trace));
+  if (examined.partial != 0) fmt::print("  partial\n");
+  for (const Process& process : trace.processes) {
+    for (const std::string& each : process.partial) fmt::print("    {}\n", readable_utf8(each));
+  }
   if (examined.damaged_places != 0) fmt::print("  damage\n");
   for (const Process& process : trace.processes) {
     for (const std::string& each : process.damage) fmt::print("    {}\n", readable_utf8(each));
@@ -131,7 +136,7 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
   put_member(json, "type", importer.name);
   put_member(json, "description", importer.description);
   json.Key("whole");
-  json.Bool(examined.damaged_places == 0);
+  json.Bool(examined.damaged_places == 0 && examined.partial == 0);
   put_member(json, "verdict", verdict(examined));
   put_member(json, "begin_realtime_ns", trace.start_realtime_ns);
   put_member(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
@@ -162,6 +167,10 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
     json.Key("damage");
     json.StartArray();
     for (const std::string& each : process.damage) json.String(readable_utf8(each));
+    json.EndArray();
+    json.Key("partial");
+    json.StartArray();
+    for (const std::string& each : process.partial) json.String(readable_utf8(each));
     json.EndArray();
     json.EndObject();
   }
@@ -203,7 +212,7 @@ int check_trace(const FileHead& head, const Importer& importer, Json* json) {
   } else {
     put_json(*json, importer, trace, examined);
   }
-  return examined.damaged_places == 0 ? kComplete : kPartial;
+  return examined.damaged_places == 0 && examined.partial == 0 ? kComplete : kPartial;
 }
 
 }  // namespace prof::analyzer

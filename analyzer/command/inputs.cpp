@@ -1,5 +1,6 @@
 #include "analyzer/command/inputs.h"
 
+#include "analyzer/base/saturated.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/importer.h"
 
@@ -43,7 +44,13 @@ int tell_damage(const Trace& trace) {
       std::fprintf(stderr, "prof: %s: %zu more damaged places; prof check lists them\n", process.source.c_str(),
                    process.damage.size() - kMost);
     }
-    if (!process.damage.empty()) status = kPartial;
+    for (const std::string& each : process.partial)
+      std::fprintf(stderr, "prof: %s: %s\n", process.source.c_str(), each.c_str());
+    if (!process.damage.empty() || !process.partial.empty()) status = kPartial;
+  }
+  if (any_sum_saturated) {
+    std::fprintf(stderr, "prof: a sum is too large for 64 bits and is cut there\n");
+    status = kPartial;
   }
   return status;
 }

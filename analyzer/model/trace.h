@@ -69,6 +69,7 @@ struct Process {
   std::vector<std::pair<std::string, std::string>> facts;  // everything that the recorder wrote about the run
   std::vector<CounterValue> counters;                      // only counters that are not 0
   std::vector<std::string> damage;                         // unreadable places of the file
+  std::vector<std::string> partial;                        // what the file has and the model has not, and why
   bool finished = true;                                    // the recording was finished in order
   bool copied = false;                                     // the recording went on: this is a copy of its log
   bool ring = false;                                       // its blocks were overwritten: complete from horizon_ns on

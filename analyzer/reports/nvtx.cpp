@@ -3,6 +3,7 @@
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
+#include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
@@ -189,6 +190,7 @@ Table report_nvtx(const AnalysisInput& input) {
   }
   table.notes.push_back(
       "span: first start to last end of the operations launched inside; busy: their union; added over instances");
+  note_open_ranges(input.trace, table.notes);
   estimates.add_notes(table);
   if (input.options.captured)
     table.notes.push_back("operations of CUDA graphs count in the ranges that captured them, where these are known");

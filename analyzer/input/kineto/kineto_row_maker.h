@@ -32,6 +32,7 @@ class KinetoRowMaker {
   void dispatch();
   void complete();
   void timed(const KinetoTimes& times);
+  void foreign(const KinetoTimes& times);
   void edge(KinetoEdgeKind edge);
   void instant();
   void metadata();
