@@ -69,7 +69,8 @@ void NvtxSelection::find_ranges(const Trace& trace, Found& found) {
   for (const Range& range : trace.ranges) {
     // A range that was never closed contains everything that its thread did later.
     if (has_name(range) && found.labels[index(range.label)])
-      found.of_thread[index(range.thread)].push_back({range.begin_ns, range.unfinished ? kForever : range.end_ns});
+      found.of_thread[index(range.thread)].push_back(
+          {range.begin_ns, range.unfinished && !range.closed_early ? kForever : range.end_ns});
   }
   for (std::vector<Opened>& opened : found.of_thread) {
     std::sort(opened.begin(), opened.end(), [](const Opened& a, const Opened& b) { return a.begin_ns < b.begin_ns; });

@@ -17,7 +17,7 @@ namespace prof::analyzer {
 inline std::string range_state(const Trace& trace, const Range& range) {
   std::string state;
   const auto add = [&](std::string_view text) { (state += state.empty() ? "" : ", ") += text; };
-  if (range.unfinished) add("unfinished");
+  if (range.unfinished) add(range.closed_early ? "unfinished, ended with its caller or thread" : "unfinished");
   if (range.crosses) add("closed out of order");
   if (range.other_thread) {
     const auto by = trace.ended_by.find(static_cast<uint32_t>(&range - trace.ranges.begin()));
@@ -56,6 +56,13 @@ inline std::string payload_text(const Trace& trace, const Range& range) {
     case 6: std::memcpy(&small, &range.payload, sizeof small); return fmt::format("{}", small);
     default: return fmt::format("{}", range.payload);
   }
+}
+
+// Adds a note to a report that sums the times of ranges: some end only where their caller or thread did.
+inline void note_open_ranges(const Trace& trace, std::vector<std::string>& notes) {
+  uint64_t early = 0;
+  for (const Process& process : trace.processes) early += process.coverage.ranges_closed_early;
+  if (early != 0) notes.push_back(fmt::format("ranges without an end, ended with their caller or thread: {}", early));
 }
 
 // Adds one note per kind of closing that fits no range, and one for payloads that could not be read.

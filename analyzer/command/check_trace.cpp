@@ -16,7 +16,6 @@ namespace prof::analyzer {
 namespace {
 
 // A fact of this name is what the file has and the model has not, and why.
-constexpr std::string_view kPartialFact = "partial";
 
 using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
@@ -57,8 +56,7 @@ Examined examine(const Trace& trace) {
     examined.last_ns = std::max(examined.last_ns, process.last_ns);
     examined.damaged_places += process.all_damage();
     examined.lost += process.damage_lost;
-    examined.partial += static_cast<uint64_t>(std::count_if(
-        process.facts.begin(), process.facts.end(), [](const auto& fact) { return fact.first == kPartialFact; }));
+    examined.partial += process.partial.size();
   }
   return examined;
 }
@@ -93,7 +91,7 @@ void print_facts(const Process& process) {
     if (key.starts_with(kEvents)) fmt::print("    {:<20} {}\n", readable_utf8(key.substr(kEvents.size())), value);
   }
   for (const auto& [key, value] : process.facts) {
-    if (key != "events" && key != "skipped" && key != "changed" && key != kPartialFact && !key.starts_with(kEvents))
+    if (key != "events" && key != "skipped" && key != "changed" && !key.starts_with(kEvents))
       fmt::print("  says       {} = {}\n", readable_utf8(key), readable_utf8(value));
   }
   for (const auto& [key, value] : process.facts) {
@@ -125,9 +123,7 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
   fmt::print("  joined     {}\n", coverage_line(trace));
   if (examined.partial != 0) fmt::print("  not read\n");
   for (const Process& process : trace.processes) {
-    for (const auto& [key, value] : process.facts) {
-      if (key == kPartialFact) fmt::print("    {}\n", readable_utf8(value));
-    }
+    for (const std::string& each : process.partial) fmt::print("    {}\n", readable_utf8(each));
   }
   if (examined.damaged_places != 0) fmt::print("  damage\n");
   for (const Process& process : trace.processes) {
@@ -184,9 +180,7 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
     json.EndArray();
     json.Key("partial");
     json.StartArray();
-    for (const auto& [key, value] : process.facts) {
-      if (key == kPartialFact) json.String(readable_utf8(value));
-    }
+    for (const std::string& each : process.partial) json.String(readable_utf8(each));
     json.EndArray();
     put_member(json, "damaged_places", process.all_damage());
     put_member(json, "events_lost", process.damage_lost);

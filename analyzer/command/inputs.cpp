@@ -1,6 +1,7 @@
 #include "analyzer/command/inputs.h"
 
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/importer.h"
 
@@ -59,11 +60,6 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
 int tell_damage(const Trace& trace) {
   int status = kComplete;
   for (const Process& process : trace.processes) {
-    for (const auto& [key, value] : process.facts) {
-      if (key != "partial") continue;
-      std::fprintf(stderr, "prof: %s\n", readable_lines(value).c_str());
-      status = kPartial;
-    }
     constexpr size_t kMost = 20;
     for (size_t i = 0; i < process.damage.size() && i < kMost; ++i) {
       std::fprintf(stderr, "prof: %s\n", readable_lines(process.damage[i]).c_str());
@@ -74,7 +70,13 @@ int tell_damage(const Trace& trace) {
                    static_cast<unsigned long long>(process.all_damage() - std::min(kMost, process.damage.size())),
                    process.all_damage() > process.damage.size() ? "the first of them" : "them");
     }
-    if (!process.damage.empty()) status = kPartial;
+    for (const std::string& each : process.partial)
+      std::fprintf(stderr, "prof: %s: %s\n", readable_lines(process.source).c_str(), readable_lines(each).c_str());
+    if (!process.damage.empty() || !process.partial.empty()) status = kPartial;
+  }
+  if (any_sum_saturated) {
+    std::fprintf(stderr, "prof: a sum is too large for 64 bits and is cut there\n");
+    status = kPartial;
   }
   return status;
 }

@@ -1,5 +1,6 @@
 // prof report NAME… LOG…: prints tables, one for each name. The names are in reports.def.
 #include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
@@ -172,6 +173,7 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
     if (!options.selection.all()) table.notes.push_back(options.selection.text());
     if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
     table.coverage = coverage_line(*trace);
+    if (any_sum_saturated) table.coverage += "; sums that are too large for 64 bits are cut there";
     const std::string path = output_for(options, report->name, reports.size());
     if (sink == nullptr || sink->path() != path) {
       if (sink != nullptr) sink->close();

@@ -1,5 +1,7 @@
 #include "analyzer/input/import.h"
 
+#include "analyzer/input/open_ranges.h"
+#include "analyzer/input/unusable_times.h"
 #include "analyzer/model/range_nesting.h"
 
 #include <algorithm>
@@ -114,21 +116,26 @@ void place_host(Trace& trace, const ImportMark& mark) {
       [&](uint32_t thread, Rows rows) { trace.threads[thread].host = rows; });
 }
 
-void place_operations(Trace& trace, const ImportMark& mark) {
-  sort_rows(trace.operations, mark.operations, [](const GpuOperation& a, const GpuOperation& b) {
-    if (a.stream_index != b.stream_index) return a.stream_index < b.stream_index;
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    return a.end_ns != b.end_ns ? a.end_ns < b.end_ns : a.correlation < b.correlation;
-  });
+void cut_operations(Trace& trace, const ImportMark& mark) {
+  for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) trace.streams[s].operations = {};
   cut(
       trace.operations, mark.operations, length(trace.operations),
       [](const GpuOperation& o) { return static_cast<uint32_t>(o.stream_index); },
       [&](uint32_t stream, Rows rows) { trace.streams[stream].operations = rows; });
 }
 
+void place_operations(Trace& trace, const ImportMark& mark) {
+  sort_rows(trace.operations, mark.operations, [](const GpuOperation& a, const GpuOperation& b) {
+    if (a.stream_index != b.stream_index) return a.stream_index < b.stream_index;
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    return a.end_ns != b.end_ns ? a.end_ns < b.end_ns : a.correlation < b.correlation;
+  });
+  cut_operations(trace, mark);
+}
+
 void place_ranges(Trace& trace, const ImportMark& mark) {
   const auto process = [&](const Range& r) { return index(trace.threads[index(r.thread)].process); };
-  sort_rows(trace.ranges, mark.ranges, [&](const Range& a, const Range& b) {
+  const auto before = [&](const Range& a, const Range& b) {
     const uint32_t process_a = process(a), process_b = process(b);
     if (process_a != process_b) return process_a < process_b;
     const bool nested_a = a.style == RangeStyle::PushPop, nested_b = b.style == RangeStyle::PushPop;
@@ -139,7 +146,8 @@ void place_ranges(Trace& trace, const ImportMark& mark) {
     // A Python frame encloses the operator that it calls in the same nanosecond.
     const bool python_a = a.kind == RangeKind::Python, python_b = b.kind == RangeKind::Python;
     return python_a != python_b ? python_a : index(a.path) < index(b.path);
-  });
+  };
+  sort_rows(trace.ranges, mark.ranges, before);
   RangeNesting nesting(trace);
   for (uint32_t first = mark.ranges, last; first < trace.ranges.size(); first = last) {
     const Range& head = trace.ranges[first];
@@ -150,7 +158,10 @@ void place_ranges(Trace& trace, const ImportMark& mark) {
            (nested ? trace.ranges[last].thread == head.thread : process(trace.ranges[last]) == of_process))
       ++last;
     if (nested) {
-      trace.threads[index(head.thread)].ranges = {first, last};
+      const uint64_t closed = close_open_ranges(trace, {first, last});
+      if (closed != 0) std::sort(trace.ranges.begin() + first, trace.ranges.begin() + last, before);
+      trace.processes[of_process].coverage.ranges_closed_early += closed;
+      trace.threads[index(trace.ranges[first].thread)].ranges = {first, last};
       nesting.run({first, last});
     } else {
       trace.processes[of_process].start_end_ranges = {first, last};
@@ -220,8 +231,23 @@ class CallIndex {
   std::vector<Entry> entries_;
 };
 
-void join(Trace& trace, const ImportMark& mark) {
-  const CallIndex calls(trace, mark);
+void find_launches(Trace& trace, const ImportMark& mark, const CallIndex& calls) {
+  for (uint32_t row = mark.operations; row < trace.operations.size(); ++row) {
+    GpuOperation& operation = trace.operations[row];
+    if (!operation.linked())
+      operation.launch = calls.find(trace.process_of(operation.stream()), operation.correlation, operation.start_ns);
+  }
+}
+
+// A call with GPU operations is a launch, whatever its name.
+HostKind launch_kind(const HostEvent& call, const GpuOperation& operation) {
+  if (call.is_launch()) return call.kind();
+  return operation.graph_node != 0 ? HostKind::GraphLaunch
+         : operation.has_kernel()  ? HostKind::KernelLaunch
+                                   : HostKind::MemoryLaunch;
+}
+
+void join(Trace& trace, const ImportMark& mark, const CallIndex& calls) {
   // Each GPU stream gets one host stream, because launches of these inputs contain nothing more about streams.
   const uint32_t first_host_stream = length(trace.host_streams);
   for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) {
@@ -239,7 +265,6 @@ void join(Trace& trace, const ImportMark& mark) {
     Coverage& coverage = trace.processes[index(process)].coverage;
     ++coverage.operations;
     if (operation.end_ns < operation.start_ns) ++coverage.operations_reversed;
-    if (!operation.linked()) operation.launch = calls.find(process, operation.correlation, operation.start_ns);
     if (!operation.linked()) {
       ++coverage.operations_without[static_cast<size_t>(OperationReason::Unlinked)];
       continue;
@@ -248,14 +273,8 @@ void join(Trace& trace, const ImportMark& mark) {
     HostEvent& launch = trace.host[operation.launch];
     if (operation.start_ns < launch.begin_ns) ++coverage.operations_before_launch;
     if (launch.has(kHostHasGpu)) continue;
-    // A call with GPU operations is a launch, whatever its name.
-    HostKind kind = launch.kind();
-    if (!launch.is_launch()) {
-      kind = operation.graph_node != 0 ? HostKind::GraphLaunch
-             : operation.has_kernel()  ? HostKind::KernelLaunch
-                                       : HostKind::MemoryLaunch;
-      launch.subject = 0;
-    }
+    const HostKind kind = launch_kind(launch, operation);
+    if (!launch.is_launch()) launch.subject = 0;
     launch.word = HostEvent::pack(launch.api(), kind, launch.flags() | kHostHasGpu, launch.result());
     launch.stream = HostStreamId{first_host_stream + operation.stream_index - mark.streams};
     // The subject of a graph launch is a row of Trace::graphs, which only logs have.
@@ -269,7 +288,49 @@ void join(Trace& trace, const ImportMark& mark) {
   }
 }
 
-void count_launches(Trace& trace, const ImportMark& mark) {
+// A range that was never closed lasts until the last event of the file, which is not in the model any more.
+void shorten_open_ranges(Trace& trace, const ImportMark& mark) {
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  for (uint32_t i = mark.host; i < trace.host.size(); ++i) last_ns = std::max(last_ns, trace.host[i].end_ns);
+  for (uint32_t i = mark.operations; i < trace.operations.size(); ++i)
+    last_ns = std::max(last_ns, trace.operations[i].last_ns());
+  for (uint32_t i = mark.ranges; i < trace.ranges.size(); ++i) {
+    const Range& range = trace.ranges[i];
+    last_ns = std::max(last_ns, range.unfinished ? range.begin_ns : range.end_ns);
+  }
+  for (uint32_t i = mark.ranges; i < trace.ranges.size(); ++i) {
+    Range& range = trace.ranges[i];
+    if (range.unfinished && range.end_ns > last_ns) range.end_ns = last_ns;
+  }
+}
+
+// Calls that launched only what is not in the model are launches all the same. Sorts the list by launch.
+void make_launches(Trace& trace, std::vector<UnusableOperation>& unusable) {
+  std::stable_sort(unusable.begin(), unusable.end(), [](const UnusableOperation& a, const UnusableOperation& b) {
+    return a.operation.launch < b.operation.launch;
+  });
+  for (const UnusableOperation& each : unusable) {
+    if (!each.operation.linked()) continue;
+    HostEvent& call = trace.host[each.operation.launch];
+    if (call.is_launch()) continue;
+    call.word = HostEvent::pack(call.api(), launch_kind(call, each.operation), call.flags(), call.result());
+    call.subject = 0;
+  }
+}
+
+LaunchReason reason_of(UnusableTime time) {
+  switch (time) {
+    case UnusableTime::NotTimed: return LaunchReason::NotTimed;
+    case UnusableTime::Impossible: return LaunchReason::ImpossibleTime;
+    case UnusableTime::OtherClock: return LaunchReason::OtherClock;
+    case UnusableTime::kCount: break;
+  }
+  return LaunchReason::Unknown;
+}
+
+// `unusable`: what is not in the model any more, by row of the launch.
+void count_launches(Trace& trace, const ImportMark& mark, const std::vector<UnusableOperation>& unusable) {
+  auto left_out = unusable.cbegin();
   for (uint32_t row = mark.host; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
     if (!event.is_launch()) continue;
@@ -277,10 +338,12 @@ void count_launches(Trace& trace, const ImportMark& mark) {
     ++coverage.launches;
     if (event.has(kHostHasGpu)) {
       ++coverage.launches_with_gpu_time;
-    } else {
-      ++coverage
-            .launches_without[static_cast<size_t>(event.result() != 0 ? LaunchReason::Failed : LaunchReason::Unknown)];
+      continue;
     }
+    while (left_out != unusable.cend() && left_out->operation.launch < row) ++left_out;
+    LaunchReason reason = event.result() != 0 ? LaunchReason::Failed : LaunchReason::Unknown;
+    if (left_out != unusable.cend() && left_out->operation.launch == row) reason = reason_of(left_out->reason);
+    ++coverage.launches_without[static_cast<size_t>(reason)];
   }
 }
 
@@ -315,19 +378,28 @@ ImportMark::ImportMark(const Trace& trace)
       gpu_annotations(length(trace.gpu_annotations)) {}
 
 int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
+  remove_untimed_events(trace, mark, zero_realtime_ns);
+  place_host(trace, mark);
+  place_operations(trace, mark);
+  const CallIndex calls(trace, mark);
+  find_launches(trace, mark, calls);
+  std::vector<UnusableOperation> unusable = remove_unusable_operations(trace, mark, zero_realtime_ns);
+  if (!unusable.empty()) {
+    cut_operations(trace, mark);
+    shorten_open_ranges(trace, mark);
+    make_launches(trace, unusable);
+  }
   const int64_t moved_ns = set_zero(trace, mark, zero_realtime_ns);
   for (uint32_t p = mark.processes; p < trace.processes.size(); ++p)
     trace.processes[p].zero_realtime_ns = zero_realtime_ns;
   for (uint32_t d = mark.devices; d < trace.devices.size(); ++d) trace.devices[d].physical = d;
-  place_host(trace, mark);
-  place_operations(trace, mark);
   place_ranges(trace, mark);
   place_marks(trace, mark);
   sort_rows(trace.memory, mark.memory,
             [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
   sort_rows(trace.syncs, mark.syncs, [](const SyncEvent& a, const SyncEvent& b) { return a.begin_ns < b.begin_ns; });
-  join(trace, mark);
-  count_launches(trace, mark);
+  join(trace, mark, calls);
+  count_launches(trace, mark, unusable);
   find_ends(trace, mark);
   return moved_ns;
 }

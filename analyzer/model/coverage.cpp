@@ -24,6 +24,11 @@ constexpr const char* kOperationReasonText[] = {
 #include "analyzer/model/coverage.def"
 #undef PROF_OPERATION_REASON
 };
+constexpr const char* kUnusableTimeText[] = {
+#define PROF_UNUSABLE_TIME(name, text) text,
+#include "analyzer/model/coverage.def"
+#undef PROF_UNUSABLE_TIME
+};
 constexpr const char* kStackGapText[] = {
 #define PROF_STACK_GAP(name, flags, text) text,
 #include "analyzer/model/coverage.def"
@@ -91,6 +96,12 @@ std::string line(const Coverage& coverage, const CounterSums& counters, const Da
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
   const std::string unlinked = counts_text(coverage.operations_without, kOperationReasonText);
   if (!unlinked.empty()) text += ", " + unlinked;
+  const std::string unusable = counts_text(coverage.operations_unusable, kUnusableTimeText);
+  if (!unusable.empty()) text += "; GPU operations left out: " + unusable;
+  if (coverage.events_not_timed != 0)
+    text += fmt::format("; calls and ranges left out: not timed {}", coverage.events_not_timed);
+  if (coverage.ranges_closed_early != 0)
+    text += fmt::format("; ranges without an end, ended with their caller or thread {}", coverage.ranges_closed_early);
   uint64_t lost = damage.lost;
   for (const auto& [name, counter] : counters) {
     if (counter.second == format::Severity::Loss) lost += counter.first;
@@ -176,6 +187,9 @@ void Coverage::add(const Coverage& other) {
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];
+  for (size_t i = 0; i < std::size(operations_unusable); ++i) operations_unusable[i] += other.operations_unusable[i];
+  events_not_timed += other.events_not_timed;
+  ranges_closed_early += other.ranges_closed_early;
   overwritten_blocks += other.overwritten_blocks;
   overwritten_records += other.overwritten_records;
   before_horizon += other.before_horizon;

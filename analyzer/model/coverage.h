@@ -25,6 +25,13 @@ enum class OperationReason : uint8_t {
   kCount
 };
 
+enum class UnusableTime : uint8_t {
+#define PROF_UNUSABLE_TIME(name, text) name,
+#include "analyzer/model/coverage.def"
+#undef PROF_UNUSABLE_TIME
+  kCount
+};
+
 enum class StackGap : uint8_t {
 #define PROF_STACK_GAP(name, flags, text) name,
 #include "analyzer/model/coverage.def"
@@ -41,6 +48,10 @@ struct Coverage {
   uint64_t operations = 0;
   uint64_t operations_linked = 0;
   uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
+  // GPU operations that are not in the model because of their times; they are not in `operations`.
+  uint64_t operations_unusable[static_cast<size_t>(UnusableTime::kCount)] = {};
+  uint64_t events_not_timed = 0;     // calls, ranges and marks that are not in the model because they have no time
+  uint64_t ranges_closed_early = 0;  // ranges without an end that end where their caller or thread ended
   bool stacks = false;               // call stacks were recorded
   uint64_t launches_with_stack = 0;  // with at least one frame
   uint64_t launches_stack_gap[static_cast<size_t>(StackGap::kCount)] = {};

@@ -100,7 +100,8 @@ struct Stream {
   int64_t priority = 0;
   bool priority_known = false;
   Rows operations;
-  StringId name{};  // given by the program
+  StringId name{};       // given by the program
+  bool in_order = true;  // its operations run one after another; false: the input does not name the stream
 };
 
 // A GPU as one process saw it.

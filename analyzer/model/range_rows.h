@@ -35,11 +35,12 @@ struct Range {
   uint16_t children = 0;     // push/pop: number of ranges directly inside it, at most 65535
   uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t; kExtendedPayload: `payload` is a row
   RangeStyle style{};
-  bool unfinished : 1 = false;    // never closed: ends with the last record of its process
+  bool unfinished : 1 = false;    // never closed: ends with the last record of its process, or see closed_early
   bool crosses : 1 = false;       // push/pop: closed while a range of another domain, opened later, was still open
   bool other_thread : 1 = false;  // start/end: another thread closed it; logs: Trace::ended_by has that thread
   bool ended_again : 1 = false;   // start/end: closed again after its end
   bool deferred : 1 = false;      // submitted later, with time stamps of the program
+  bool closed_early : 1 = false;  // unfinished: ends where its caller or its thread ended
   RangeKind kind{};
 };
 static_assert(sizeof(Range) == 48);

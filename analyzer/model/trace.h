@@ -72,6 +72,7 @@ struct Process {
   std::vector<std::string> damage;                         // unreadable places of the file, the first of them
   uint64_t damaged_places = 0;                             // number of all of them, if it is more than are listed
   uint64_t damage_lost = 0;                                // events that are lost because of them
+  std::vector<std::string> partial;                        // what the file has and the model has not, and why
   bool finished = true;                                    // the recording was finished in order
   bool copied = false;                                     // the recording went on: this is a copy of its log
   bool ring = false;                                       // its blocks were overwritten: complete from horizon_ns on

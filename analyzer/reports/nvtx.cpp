@@ -3,6 +3,7 @@
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
+#include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
@@ -193,6 +194,7 @@ Table report_nvtx(const AnalysisInput& input) {
     table.notes.push_back(
         "ranges of style StartEnd may end on another thread, so no launch is inside one: their GPU columns are empty; "
         "nvtx_gpu_proj_sum projects them as Nsight Systems does");
+  note_open_ranges(input.trace, table.notes);
   estimates.add_notes(table);
   if (input.options.captured)
     table.notes.push_back("operations of CUDA graphs count in the ranges that captured them, where these are known");

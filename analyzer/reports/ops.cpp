@@ -2,6 +2,7 @@
 // The text form has the layout of that table. CSV and JSON have more columns and whole nanoseconds. Definitions:
 // docs/reports/ops.md.
 #include "analyzer/analysis/cost/op_averages.h"
+#include "analyzer/analysis/range_state.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/reports.h"
@@ -85,17 +86,25 @@ void declare_operator_columns(Table& table, const Estimates& estimates) {
 
 void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, const OpAverages& all,
              const OpGrouping& grouping, const Estimates& estimates) {
-  const auto share = [](Table::Row& row, int64_t ns, int64_t of_ns) { row.add_percent(ns, of_ns); };
+  // A row has no share of a total that it is not part of. torch prints one all the same.
+  const bool as_torch = input.options.definitions == Definitions::Reference;
+  const auto share = [&](Table::Row& row, bool part, int64_t ns, int64_t of_ns) {
+    if (part || as_torch) {
+      row.add_percent(ns, of_ns);
+    } else {
+      row.empty();
+    }
+  };
   const auto average = [&](int64_t ns) {
     return add_saturated(ns, static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
   };
   Table::Row row = table.row();
   row.add(std::string_view(op.name));
-  share(row, op.self_cpu_ns, all.self_cpu_ns);
+  share(row, !op.overhead, op.self_cpu_ns, all.self_cpu_ns);
   row.add(op.self_cpu_ns);
-  share(row, op.is_async ? 0 : op.cpu_ns, all.self_cpu_ns);
+  share(row, !op.overhead && !op.is_async, op.is_async ? 0 : op.cpu_ns, all.self_cpu_ns);
   row.add(op.cpu_ns).add(average(op.cpu_ns)).add(op.self_device_ns);
-  share(row, op.self_device_ns, all.self_device_ns);
+  share(row, !op.annotation, op.self_device_ns, all.self_device_ns);
   row.add(op.device_ns).add(average(op.device_ns));
   if (op.annotation) {
     estimates.add_no_cells(row);
@@ -176,15 +185,12 @@ Table report_ops(const AnalysisInput& input) {
   note("events of the profiler's own work, in no operator and not in the total of self CPU time",
        averages.overhead_events);
   note("annotations on the GPU's side, not in the total of self CUDA time", averages.annotations);
+  note_open_ranges(input.trace, table.notes);
   const bool over = std::any_of(averages.rows.begin(), averages.rows.end(), [&](const OpAverage& row) {
-    return (averages.self_cpu_ns > 0 &&
-            (row.cpu_ns > averages.self_cpu_ns || row.self_cpu_ns > averages.self_cpu_ns)) ||
-           (averages.self_device_ns > 0 && row.self_device_ns > averages.self_device_ns);
+    return averages.self_cpu_ns > 0 && row.cpu_ns > averages.self_cpu_ns && !row.overhead && !row.is_async;
   });
   if (over) {
-    table.notes.push_back(
-        "shares above 100 %: of a row inside itself, of overlapping ranges, or of one that is not in the total it is a "
-        "share of");
+    table.notes.push_back("shares above 100 %: of a row inside itself, or of overlapping ranges");
   }
   if (!input.trace.memory.empty() && input.options.definitions != Definitions::Reference)
     table.notes.push_back("memory: each allocation and release counts for the innermost event on its own thread");

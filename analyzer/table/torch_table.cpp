@@ -145,15 +145,21 @@ class Writer {
     const auto average = [&](std::string_view key) {
       return micros_text(static_cast<double>(ns(key)) / 1e3 / static_cast<double>(count));
     };
+    // Empty where the row is not part of the total.
+    const auto share = [&](std::string_view key, std::string_view part, int64_t whole_ns) {
+      return whole_ns > 0 && cells(key).cells[row] == kEmptyCell ? std::string("--") : torch_share(ns(part), whole_ns);
+    };
     std::vector<std::string> values{cut_name(text("name", row), layout_.name_most)};
-    values.push_back(torch_share(ns("self_cpu_time_total"), layout_.self_cpu_ns));
+    values.push_back(share("self_cpu_percent", "self_cpu_time_total", layout_.self_cpu_ns));
     values.push_back(torch_time(ns("self_cpu_time_total")));
-    values.push_back(ns("is_async") != 0 ? "0" : torch_share(ns("cpu_time_total"), layout_.self_cpu_ns));
+    values.push_back(ns("is_async") != 0 && cells("cpu_percent").cells[row] != kEmptyCell
+                         ? "0"
+                         : share("cpu_percent", "cpu_time_total", layout_.self_cpu_ns));
     values.push_back(torch_time(ns("cpu_time_total")));
     values.push_back(average("cpu_time_total"));
     if (layout_.with_device) {
       values.push_back(torch_time(ns("self_device_time_total")));
-      values.push_back(torch_share(ns("self_device_time_total"), layout_.self_device_ns));
+      values.push_back(share("self_device_percent", "self_device_time_total", layout_.self_device_ns));
       values.push_back(torch_time(ns("device_time_total")));
       values.push_back(average("device_time_total"));
     }

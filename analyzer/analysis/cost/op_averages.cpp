@@ -193,6 +193,7 @@ class Averager {
     row.self_device_ns = add_saturated(row.self_device_ns, device_.self_ns[node]);
     row.device_ns = add_saturated(row.device_ns, device_.total_ns[node]);
     const bool overhead = range != nullptr && range->kind == RangeKind::Overhead;
+    row.overhead |= overhead;
     if (!overhead) answer_.self_cpu_ns = add_saturated(answer_.self_cpu_ns, tree_.self_ns(node));
     answer_.overhead_events += overhead ? 1 : 0;
     if (!memory_.self.empty()) {

@@ -24,6 +24,7 @@ struct OpAverage {
   std::string name;
   bool on_device = false;   // a kernel, copy or memset, or an annotation on the GPU side
   bool annotation = false;  // an annotation: its time is the time of operations with rows of their own
+  bool overhead = false;    // the profiler's own work: in no operator, and not in the total of self CPU time
   bool is_async = false;    // a start/end range: it has only a total
   bool top_level = true;    // the first event is in no other event
   std::string shapes, domain;

@@ -1,5 +1,7 @@
 #include "analyzer/input/kineto/kineto_category.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace prof::analyzer {
@@ -43,6 +45,8 @@ constexpr std::pair<std::string_view, KinetoClass> kCategories[] = {
     {"privateuse1_driver", KinetoClass::Call},
     {"python_call", KinetoClass::Python},
     {"Overhead", KinetoClass::Overhead},
+    {"hpu_op", KinetoClass::Call},
+    {"collective_comm", KinetoClass::Foreign},
 };
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -73,13 +77,72 @@ uint32_t copy_kind(std::string_view text) {
   return 0;
 }
 
+// Calls `found(word, number)` for each word of the text in lower case; what is neither a letter nor a digit separates
+// words. No word that matters is longer than the buffer, to which longer ones are cut. Called for single events, so it
+// allocates nothing.
+template <class Found> void for_each_word(std::string_view text, Found found) {
+  char buffer[16];
+  size_t length = 0, number = 0;
+  const auto end_word = [&] {
+    if (length != 0) found(std::string_view(buffer, length), number++);
+    length = 0;
+  };
+  for (const char c : text) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (!((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9'))) {
+      end_word();
+    } else if (length < sizeof buffer) {
+      buffer[length++] = lower;
+    }
+  }
+  end_word();
+}
+
+// Accelerators, as tools call them in categories and names of processes.
+bool is_device_word(std::string_view word) {
+  constexpr std::string_view kWords[] = {"mtia", "npu", "ascend", "xpu",   "hpu",         "tpu",    "mlu",
+                                         "ipu",  "gcu", "musa",   "gaudi", "privateuse1", "neuron", "accelerator"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 }  // namespace
 
 KinetoClass kineto_class(std::string_view category) {
   for (const auto& [name, meaning] : kCategories) {
     if (name == category) return meaning;
   }
-  return KinetoClass::Other;
+  bool of_device = false, of_host = is_runtime_category(category);
+  for_each_word(category, [&](std::string_view word, size_t) {
+    of_device |= is_device_word(word);
+    of_host |= word == "api";
+  });
+  if (!of_device) return KinetoClass::Other;
+  return of_host ? KinetoClass::Call : KinetoClass::Foreign;
+}
+
+bool is_runtime_category(std::string_view category) {
+  return category.ends_with("_runtime") || category.ends_with("_driver");
+}
+
+bool is_device_name(std::string_view name) {
+  bool device = false, gpu = false, rest = true;
+  size_t words = 0;
+  for_each_word(name, [&](std::string_view word, size_t number) {
+    ++words;
+    if (number == 0) {
+      device = is_device_word(word);
+      gpu = word == "gpu";
+    } else {
+      rest &= word == "hardware" || word == "device" || word.find_first_not_of("0123456789") == std::string_view::npos;
+    }
+  });
+  // A process "GPU" may be a program; "GPU 0" is what torch.profiler calls a device.
+  return rest && (device || (gpu && words > 1));
+}
+
+GpuKind kind_by_name(std::string_view name) {
+  if (name.starts_with("Memcpy") || name.starts_with("Copy")) return GpuKind::Copy;
+  return name.starts_with("Memset") ? GpuKind::Fill : GpuKind::Kernel;
 }
 
 CopyWords copy_words(std::string_view name, std::string_view kind) {

@@ -22,8 +22,9 @@ std::string_view stream_text(const KinetoEvent& event) {
 }  // namespace
 
 // A stream of the event's device; kNoStream: the text is no stream's number.
-StretchStream KinetoGpuRowMaker::stream_or_none(const KinetoEvent& event, std::string_view number_text) {
+StretchStream KinetoGpuRowMaker::stream_or_none(const KinetoEvent& event, std::string_view number_text, bool in_order) {
   KinetoStream stream;
+  stream.in_order = in_order;
   stream.pid = numbering_.pid(event.pid);
   if (!read_stream_number(number_text, stream.number)) return kNoStream;
   stream.device = read_device(event, rows_.tally);
@@ -34,7 +35,7 @@ StretchStream KinetoGpuRowMaker::stream_or_none(const KinetoEvent& event, std::s
 // What runs on a GPU is on a stream: 0 if the event names none.
 StretchStream KinetoGpuRowMaker::stream(const KinetoEvent& event, std::string_view number_text) {
   const StretchStream stream = stream_or_none(event, number_text);
-  return stream != kNoStream ? stream : stream_or_none(event, "0");
+  return stream != kNoStream ? stream : stream_or_none(event, "0", false);
 }
 
 StretchKernel KinetoGpuRowMaker::kernel(const KinetoEvent& event) {
@@ -64,11 +65,21 @@ StretchDetail KinetoGpuRowMaker::own_numbers(const KinetoEvent& event) {
 }
 
 void KinetoGpuRowMaker::add_operation(const KinetoEvent& event, const KinetoTimes& times, GpuKind kind) {
+  add_on(stream(event, stream_text(event)), event, times, kind);
+}
+
+void KinetoGpuRowMaker::add_foreign_operation(const KinetoEvent& event, const KinetoTimes& times) {
+  StretchStream on = stream_or_none(event, stream_text(event), false);
+  if (on == kNoStream) on = stream(event, "0");
+  add_on(on, event, times, kind_by_name(event.name));
+}
+
+void KinetoGpuRowMaker::add_on(StretchStream stream, const KinetoEvent& event, const KinetoTimes& times, GpuKind kind) {
   KinetoOperation row;
   row.start_ns = times.begin_ns;
   row.end_ns = times.end_ns;
   row.kind = kind;
-  row.stream = stream(event, stream_text(event));
+  row.stream = stream;
   row.correlation = read_id(event, KinetoArgument::Correlation, rows_.tally);
   if (event.has(KinetoArgument::GraphId)) {
     row.graph_node = graph_node_id(read_id(event, KinetoArgument::GraphId, rows_.tally),

@@ -53,8 +53,13 @@ void KinetoHostRowMaker::add_range(const KinetoEvent& event, const KinetoTimes& 
   row.track = track(event);
   row.label = label(event);
   row.kind = kind;
-  if (kind == RangeKind::Operator || kind == RangeKind::Annotation) row.detail = detail(event);
+  if (kind == RangeKind::Operator || kind == RangeKind::Annotation) row.detail = detail(event, kind);
   rows_.ranges.push_back(row);
+}
+
+void KinetoHostRowMaker::add_foreign_range(const KinetoEvent& event, const KinetoTimes& times) {
+  add_range(event, times, RangeKind::Annotation);
+  rows_.ranges.back().foreign = true;
 }
 
 void KinetoHostRowMaker::add_mark(const KinetoEvent& event, int64_t time_ns) {
@@ -90,9 +95,9 @@ void KinetoHostRowMaker::add_edge(const KinetoEvent& event, int64_t time_ns, Kin
     case KinetoEdgeKind::NestedBegin:
       row.label = label(event);
       row.kind = kind;
-      row.detail = detail(event);
+      row.detail = detail(event, kind);
       break;
-    case KinetoEdgeKind::NestedEnd: break;  // ends the innermost range of its thread, whatever its name is
+    case KinetoEdgeKind::NestedEnd: row.label = label(event); break;  // most have no name
     case KinetoEdgeKind::AsyncBegin:
     case KinetoEdgeKind::AsyncEnd:
       row.label = label(event);
@@ -109,14 +114,17 @@ KinetoLabel KinetoHostRowMaker::label(const KinetoEvent& event) {
   return label;
 }
 
-StretchDetail KinetoHostRowMaker::detail(const KinetoEvent& event) {
+StretchDetail KinetoHostRowMaker::detail(const KinetoEvent& event, RangeKind kind) {
   const auto text = [&](KinetoArgument argument) {
     return event.has(argument) ? numbering_.text(event[argument]) : StretchText{};
   };
   KinetoTally& tally = rows_.tally;
   KinetoDetail row;
-  row.external_id =
-      read_number(event, KinetoArgument::ExternalId, tally, read_number(event, KinetoArgument::Correlation, tally));
+  // What may turn out to be an operation or a call is joined by its correlation id.
+  const uint64_t correlation = read_number(event, KinetoArgument::Correlation, tally);
+  row.external_id = kind == RangeKind::Annotation && correlation != 0
+                        ? correlation
+                        : read_number(event, KinetoArgument::ExternalId, tally, correlation);
   row.sequence = read_signed(event, KinetoArgument::Sequence, tally, -1);
   row.flops = read_number(event, KinetoArgument::Flops, tally);
   row.forward_thread = read_id(event, KinetoArgument::ForwardThread, tally);

@@ -18,6 +18,8 @@ class KinetoHostRowMaker {
 
   void add_call(const KinetoEvent& event, const KinetoTimes& times);
   void add_range(const KinetoEvent& event, const KinetoTimes& times, RangeKind kind);
+  // An event of a device that is not known here. Whether it is an operation depends on its process.
+  void add_foreign_range(const KinetoEvent& event, const KinetoTimes& times);
   void add_mark(const KinetoEvent& event, int64_t time_ns);
   void add_memory(const KinetoEvent& event, int64_t time_ns);
   // `kind`: of a NestedBegin; others have none.
@@ -26,7 +28,7 @@ class KinetoHostRowMaker {
  private:
   StretchTrack track(const KinetoEvent& event) { return numbering_.track(event.pid, event.tid); }
   KinetoLabel label(const KinetoEvent& event);
-  StretchDetail detail(const KinetoEvent& event);
+  StretchDetail detail(const KinetoEvent& event, RangeKind kind);
 
   KinetoRows& rows_;
   KinetoNumbering& numbering_;

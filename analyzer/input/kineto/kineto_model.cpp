@@ -38,10 +38,11 @@ void KinetoModel::add(const KinetoRows& rows) {
 
 void KinetoModel::add_names(const KinetoRows& rows) {
   for (const KinetoName& name : rows.names) {
-    if (name.of_thread) {
-      threads_.name_thread(to_.text(name.track.pid), to_.text(name.track.tid), to_.text(name.name));
-    } else {
-      threads_.name_process(to_.text(name.track.pid), to_.text(name.name));
+    const StringId pid = to_.text(name.track.pid), text = to_.text(name.name);
+    switch (name.of) {
+      case KinetoNamed::Process: threads_.name_process(pid, text); break;
+      case KinetoNamed::Labels: threads_.label_process(pid, text); break;
+      case KinetoNamed::Thread: threads_.name_thread(pid, to_.text(name.track.tid), text); break;
     }
   }
 }
@@ -141,6 +142,8 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     row.thread = to_.thread(range.track);
     row.label = to_.label(range.label);
     row.kind = range.kind;
+    if (range.foreign) row.payload_type = kForeignRange;
+    any_foreign_ |= range.foreign;
     row.path = PathId{row_count(trace_.ranges)};  // as in the file, see ImportMark
     trace_.ranges.push_back(row);
   }
@@ -186,22 +189,21 @@ void KinetoModel::add_arrows(const KinetoRows& rows) {
 void KinetoModel::finish(const KinetoHeader& header, KinetoTextDamage damage) {
   range_pairs_.close(last_ns_, trace_, summary_);
   streams_.name_lanes(threads_);
-  counters_.move_threads(convert_gpu_tracks(trace_, mark_, threads_, streams_, kernels_, to_.apis()));
+  counters_.move_threads(
+      convert_gpu_tracks(trace_, mark_, threads_, streams_, kernels_, to_.apis(), summary_, any_foreign_));
   threads_.need_process();
   const std::vector<std::string> counter_facts = join_counters(trace_, mark_, streams_, kernels_, counters_);
   streams_.assign(launchers_.find(streams_, threads_, summary_), summary_);
-  streams_.describe_devices(header.devices);
+  streams_.describe_devices(header.devices, threads_);
   counters_.remember_rows();
   threads_.write_names();
   for (uint32_t p = mark_.processes; p < trace_.processes.size(); ++p) trace_.processes[p].facts = header.facts;
   summary_.write(header, std::move(damage), counter_facts, path_, trace_.processes[mark_.processes]);
   // The profiler before torch.profiler (torch.autograd.profiler.profile(use_cuda=True)) timed operators between events.
   if (const StringId legacy = trace_.strings.intern("CUDA functions"); threads_.find_process(legacy) != kNone) {
-    trace_.processes[mark_.processes].facts.emplace_back(
-        "partial",
-        path_ +
-            ": a trace of the legacy autograd profiler: \"CUDA functions\" are operators timed between CUDA events, no "
-            "kernels; they are read as ranges, and GPU times are not known");
+    trace_.processes[mark_.processes].partial.push_back(
+        "a trace of the legacy autograd profiler: \"CUDA functions\" are operators timed between CUDA events, no "
+        "kernels; they are read as ranges, and GPU times are not known");
   }
   counters_.place(finish_import(trace_, mark_, header.base_ns));
 }

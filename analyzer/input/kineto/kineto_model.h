@@ -59,6 +59,7 @@ class KinetoModel {
   KinetoCounters counters_;
   KinetoSummary summary_;
   int64_t last_ns_ = INT64_MIN;  // end of the last event
+  bool any_foreign_ = false;     // some ranges are of a device that is not known here
 };
 
 }  // namespace prof::analyzer

@@ -10,7 +10,7 @@ size_t KinetoNumbering::KernelHash::operator()(const KinetoKernel& kernel) const
 }
 
 size_t KinetoNumbering::StreamHash::operator()(const KinetoStream& stream) const {
-  return hash_words(index(stream.pid), {stream.device, stream.context, stream.number});
+  return hash_words(index(stream.pid), {stream.device, stream.context, stream.number, stream.in_order ? 1u : 0u});
 }
 
 void KinetoNumbering::start_stretch() {

@@ -69,7 +69,10 @@ bool read_times(const KinetoEvent& event, bool with_duration, KinetoTally& tally
   if (!with_duration) return true;
   int64_t duration_ns = 0;
   const DecimalResult length = event.has_dur ? micros_to_ns(event.dur, duration_ns) : DecimalResult::NotANumber;
-  if (length == DecimalResult::NotANumber) tally.aside(KinetoAside::NoDuration);
+  if (length == DecimalResult::NotANumber) {
+    tally.aside(KinetoAside::NoDuration);
+    times.with_duration = false;
+  }
   times.end_ns = times.begin_ns + duration_ns;  // both are below 2^62
   constexpr int64_t kFar = int64_t{1} << 62;
   if (length == DecimalResult::OutOfRange || times.end_ns >= kFar || times.end_ns <= -kFar) {

@@ -30,6 +30,7 @@ bool read_stream_number(std::string_view text, uint32_t& number);
 // Nanoseconds. An event without a duration ends at its start.
 struct KinetoTimes {
   int64_t begin_ns = 0, end_ns = 0;
+  bool with_duration = true;  // false: the event has none, though it should
 };
 // False: the event has no time, or one beyond 146 years; it is counted as skipped. The end may be before the start.
 bool read_times(const KinetoEvent& event, bool with_duration, KinetoTally& tally, KinetoTimes& times);

@@ -43,18 +43,40 @@ void KinetoRangePairs::close(int64_t last_ns, Trace& trace, KinetoSummary& summa
   edges_ = {};
 }
 
+// The index of the open range that an end closes: the innermost of its name. If it has no name, or no open range has
+// it, the innermost of all.
+size_t KinetoRangePairs::closed_by(const Ordered& end, const std::vector<Ordered>& open, const Trace& trace) {
+  constexpr size_t kNearest = 64;  // the search must not become quadratic
+  if (index(trace.labels[index(end.label)].text) != 0) {
+    for (size_t i = open.size(); i-- > open.size() - std::min(open.size(), kNearest);) {
+      if (open[i].label == end.label) return i;
+    }
+  }
+  return open.size() - 1;
+}
+
 void KinetoRangePairs::close_nested(Iterator first, Iterator last, int64_t last_ns, Trace& trace,
                                     KinetoSummary& summary) {
   std::vector<Ordered> open;
   for (; first != last; ++first) {
     if (first->edge == KinetoEdgeKind::NestedBegin) {
       open.push_back(*first);
-    } else if (open.empty()) {
+      continue;
+    }
+    if (open.empty()) {
       summary.aside(KinetoAside::EndWithoutBegin);
-    } else {
-      add_range(open.back(), first->time_ns, RangeStyle::PushPop, false, trace);
+      continue;
+    }
+    const size_t closed = closed_by(*first, open, trace);
+    while (open.size() > closed + 1) {  // without an end: they end with their caller
+      add_range(open.back(), first->time_ns, RangeStyle::PushPop, true, trace);
+      trace.ranges.back().closed_early = true;
+      ++trace.processes[index(trace.thread(open.back().thread).process)].coverage.ranges_closed_early;
+      summary.aside(KinetoAside::Unclosed);
       open.pop_back();
     }
+    add_range(open.back(), first->time_ns, RangeStyle::PushPop, false, trace);
+    open.pop_back();
   }
   summary.aside(KinetoAside::Unclosed, open.size());
   for (const Ordered& edge : open) add_range(edge, last_ns, RangeStyle::PushPop, true, trace);

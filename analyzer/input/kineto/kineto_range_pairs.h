@@ -11,7 +11,8 @@
 namespace prof::analyzer {
 
 // KinetoRangePairs collects starts and ends of ranges and joins them after the last event: B and E nest on their
-// thread, b and e with the same key nest by their names. A start without an end makes an unfinished range.
+// thread, b and e with the same key nest by their names. A start without an end makes an unfinished range, which ends
+// with its caller if that one has an end.
 class KinetoRangePairs {
  public:
   struct Edge {
@@ -34,6 +35,7 @@ class KinetoRangePairs {
     uint32_t order;  // in the file
   };
   using Iterator = std::vector<Ordered>::const_iterator;
+  static size_t closed_by(const Ordered& end, const std::vector<Ordered>& open, const Trace& trace);
   static void close_nested(Iterator first, Iterator last, int64_t last_ns, Trace& trace, KinetoSummary& summary);
   static void close_async(Iterator first, Iterator last, int64_t last_ns, Trace& trace, KinetoSummary& summary);
   static void add_range(const Ordered& begin, int64_t end_ns, RangeStyle style, bool unfinished, Trace& trace);

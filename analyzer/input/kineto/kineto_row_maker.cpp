@@ -1,6 +1,7 @@
 #include "analyzer/input/kineto/kineto_row_maker.h"
 
 #include "analyzer/input/kineto/kineto_numbers.h"
+#include "analyzer/input/unusable_times.h"
 
 #include <fmt/format.h>
 
@@ -125,7 +126,19 @@ void KinetoRowMaker::complete() {
   }
   if (is_profilers_pid(event_.pid)) return aside(KinetoAside::ProfilerSpan);
   KinetoTimes times;
-  if (times_of(true, times)) timed(times);
+  const bool operation = class_ == KinetoClass::Kernel || class_ == KinetoClass::Copy || class_ == KinetoClass::Fill;
+  if (!times_of(true, times)) return;
+  // An operation without a duration is not timed.
+  if (operation && !times.with_duration) times.begin_ns = times.end_ns = kNotTimedNs;
+  timed(times);
+}
+
+// Work of a device that is not known here. What names its stream is an operation; of the rest, the last event decides.
+void KinetoRowMaker::foreign(const KinetoTimes& times) {
+  if (!times.with_duration) return aside(KinetoAside::ForeignSkipped);
+  if (!event_.has(KinetoArgument::StreamNumber)) return host_.add_foreign_range(event_, times);
+  aside(KinetoAside::ForeignOperation);
+  gpu_.add_foreign_operation(event_, times);
 }
 
 void KinetoRowMaker::timed(const KinetoTimes& times) {
@@ -150,6 +163,15 @@ void KinetoRowMaker::timed(const KinetoTimes& times) {
     case KinetoClass::Call: return host_.add_call(event_, forward);
     case KinetoClass::Sync: return gpu_.add_sync(event_, forward);
     case KinetoClass::GpuAnnotation: return gpu_.add_annotation(event_, forward);
+    case KinetoClass::Foreign: return foreign(forward);
+    case KinetoClass::Other:
+      // Host events name no stream beside the id of a launch or the number of a device.
+      if (!event_.cat.empty() && event_.has(KinetoArgument::StreamNumber) &&
+          (event_.has(KinetoArgument::Correlation) || event_.has(KinetoArgument::DeviceOrdinal)))
+        return foreign(forward);
+      if (event_.has(KinetoArgument::Correlation) && is_runtime_category(event_.cat))
+        return host_.add_call(event_, forward);
+      [[fallthrough]];
     default: host_.add_range(event_, forward, range_kind(class_)); return counters_.add_to_range(event_);
   }
 }
@@ -168,14 +190,15 @@ void KinetoRowMaker::instant() {
 }
 
 void KinetoRowMaker::metadata() {
-  const bool of_thread = event_.name == "thread_name";
-  if ((!of_thread && event_.name != "process_name") || is_profilers_pid(event_.pid))
+  const bool of_thread = event_.name == "thread_name", labels = event_.name == "process_labels";
+  if ((!of_thread && !labels && event_.name != "process_name") || is_profilers_pid(event_.pid))
     return aside(KinetoAside::OtherMetadata);
+  if (labels) aside(KinetoAside::OtherMetadata);  // only whether they are those of a device matters
   KinetoName row;
   row.track.pid = numbering_.text(event_.pid);
   row.track.tid = numbering_.text(event_.tid);
-  row.name = numbering_.text(event_[KinetoArgument::Name]);
-  row.of_thread = of_thread;
+  row.name = numbering_.text(event_[labels ? KinetoArgument::Labels : KinetoArgument::Name]);
+  row.of = of_thread ? KinetoNamed::Thread : labels ? KinetoNamed::Labels : KinetoNamed::Process;
   rows_.names.push_back(row);
 }
 

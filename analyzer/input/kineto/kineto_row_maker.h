@@ -33,6 +33,7 @@ class KinetoRowMaker {
   void repair_path();
   void complete();
   void timed(const KinetoTimes& times);
+  void foreign(const KinetoTimes& times);
   void edge(KinetoEdgeKind edge);
   void instant();
   void metadata();

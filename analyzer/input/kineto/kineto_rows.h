@@ -36,6 +36,7 @@ struct KinetoStream {
   StretchText pid{};
   uint32_t device = 0, context = 0;
   uint32_t number = 0;
+  bool in_order = true;  // false: the event does not name its stream, or the device is not known here
   bool operator==(const KinetoStream&) const = default;
 };
 
@@ -52,11 +53,12 @@ struct KinetoLabel {
   StretchText name{}, domain{};
 };
 
-// Metadata: "process_name" or "thread_name".
+// Metadata: "process_name", "process_labels" or "thread_name".
+enum class KinetoNamed : uint8_t { Process, Labels, Thread };
 struct KinetoName {
   KinetoTrack track;
   StretchText name{};
-  bool of_thread = false;
+  KinetoNamed of = KinetoNamed::Process;
 };
 
 // A call of the CUDA runtime or driver.
@@ -110,6 +112,7 @@ struct KinetoRange {
   KinetoLabel label;
   StretchDetail detail{};
   RangeKind kind = RangeKind::Annotation;
+  bool foreign = false;  // of a device that is not known here
 };
 
 // An instant with a name.

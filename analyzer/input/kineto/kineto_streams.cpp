@@ -1,6 +1,7 @@
 #include "analyzer/input/kineto/kineto_streams.h"
 
 #include "analyzer/base/json/json_decimal.h"
+#include "analyzer/input/kineto/kineto_category.h"
 #include "analyzer/input/kineto/kineto_numbers.h"
 #include "analyzer/input/kineto/kineto_rows.h"
 
@@ -59,6 +60,7 @@ uint32_t KinetoStreams::row(uint32_t process, uint32_t number) {
     row.context = key.context;
     row.number = key.number;
   }
+  if (!key.in_order) trace_.streams[same->second].in_order = false;
   return found->second;
 }
 
@@ -124,13 +126,19 @@ void KinetoStreams::assign_annotations(const std::vector<uint32_t>& owners) {
   }
 }
 
-void KinetoStreams::describe_devices(const std::vector<KinetoDevice>& devices) {
+void KinetoStreams::describe_devices(const std::vector<KinetoDevice>& devices, const KinetoThreads& threads) {
   for (uint32_t row = mark_.devices; row < trace_.devices.size(); ++row) {
     for (const KinetoDevice& device : devices) {
       if (device.ordinal != trace_.devices[row].ordinal) continue;
       trace_.devices[row].name = device.name;
       trace_.devices[row].properties = device.properties;
     }
+  }
+  for (const auto& [place, stream] : rows_) {
+    const KinetoStreamKey& key = keys_[place.second];
+    Device& device = trace_.devices[index(trace_.streams[stream].device)];
+    const std::string_view name = trace_.strings[threads.process_name(key.pid)];
+    if (!key.in_order && device.name.empty() && is_device_name(name)) device.name = name;
   }
 }
 

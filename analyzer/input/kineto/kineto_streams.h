@@ -22,6 +22,7 @@ namespace prof::analyzer {
 struct KinetoStreamKey {
   StringId pid{};
   uint32_t device = 0, context = 0, number = 0;
+  bool in_order = true;  // see Stream
   auto operator<=>(const KinetoStreamKey&) const = default;
 };
 
@@ -51,8 +52,8 @@ class KinetoStreams {
   // Row of Trace::devices.
   uint32_t device(uint32_t process, uint32_t ordinal);
   void assign(const LaunchingProcesses& launchers, KinetoSummary& summary);
-  // Names and properties of the devices.
-  void describe_devices(const std::vector<KinetoDevice>& devices);
+  // Names and properties of the devices. A device that is not known here has the name of its process.
+  void describe_devices(const std::vector<KinetoDevice>& devices, const KinetoThreads& threads);
 
  private:
   uint32_t row(uint32_t process, uint32_t number);

@@ -1,5 +1,7 @@
 #include "analyzer/input/kineto/kineto_summary.h"
 
+#include "analyzer/input/kineto/kineto_category.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +58,22 @@ void KinetoSummary::write(const KinetoHeader& header, KinetoTextDamage text,
     process.damage.push_back(path + ": " + each.what + " (at offset " + std::to_string(each.offset) + " of the text)");
   process.damaged_places = text.places + header.unread.size() + damaged_;
   process.damage_lost = text.lost_events + damaged_;
+  write_partial(process);
   process.finished = damage.empty();
+}
+
+// What is not understood makes the answer partial.
+void KinetoSummary::write_partial(Process& process) const {
+  std::string categories;
+  for (const auto& [category, count] : counts_) {
+    if (kineto_class(category) == KinetoClass::Foreign) categories += (categories.empty() ? ": " : ", ") + category;
+  }
+  for (const KinetoAside reason : {KinetoAside::ForeignOperation, KinetoAside::ForeignSkipped}) {
+    const uint64_t events = aside_[static_cast<size_t>(reason)];
+    if (events != 0)
+      process.partial.push_back(
+          fmt::format("{} {}{}", events, kAsideTexts[static_cast<size_t>(reason)].text, categories));
+  }
 }
 
 }  // namespace prof::analyzer

@@ -32,6 +32,8 @@ class KinetoSummary {
              const std::string& path, Process& process) const;
 
  private:
+  void write_partial(Process& process) const;
+
   uint64_t events_ = 0, damaged_ = 0;
   uint64_t aside_[static_cast<size_t>(KinetoAside::kCount)] = {};
   std::vector<KinetoDamage> damage_;

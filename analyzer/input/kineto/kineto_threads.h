@@ -30,6 +30,10 @@ class KinetoThreads {
 
   void name_thread(StringId pid, StringId tid, StringId name) { thread_names_[key_of(pid, tid)] = index_of(name); }
   void name_process(StringId pid, StringId name) { process_names_[index_of(pid)] = index_of(name); }
+  // "GPU 0", "NPU": what torch.profiler and others write beside the name of a process.
+  void label_process(StringId pid, StringId labels) { process_labels_[index_of(pid)] = index_of(labels); }
+  StringId process_name(StringId pid) const { return text_of(process_names_, pid); }
+  StringId process_labels(StringId pid) const { return text_of(process_labels_, pid); }
   // Puts the names into the rows, after the last thread.
   void write_names();
 
@@ -50,6 +54,10 @@ class KinetoThreads {
   static uint32_t index_of(StringId text) { return static_cast<uint32_t>(text); }
   static uint64_t key_of(StringId pid, StringId tid) { return uint64_t{index_of(pid)} << 32 | index_of(tid); }
   uint32_t process(StringId pid);
+  static StringId text_of(const std::unordered_map<uint32_t, uint32_t>& texts, StringId pid) {
+    const auto found = texts.find(index_of(pid));
+    return found == texts.end() ? StringId{} : StringId{found->second};
+  }
 
   Trace& trace_;
   const ImportMark& mark_;
@@ -58,6 +66,7 @@ class KinetoThreads {
   std::unordered_map<uint32_t, uint32_t> processes_;     // pid -> row
   std::unordered_map<uint64_t, uint32_t> thread_names_;  // (pid, tid) -> name
   std::unordered_map<uint32_t, uint32_t> process_names_;
+  std::unordered_map<uint32_t, uint32_t> process_labels_;
 };
 
 }  // namespace prof::analyzer

@@ -17,7 +17,8 @@ void KinetoTranslation::start(const KinetoRows& rows) {
   for (const KinetoTrack& track : rows.tracks) tracks_.push_back(threads_.thread(text(track.pid), text(track.tid)));
   numbers_.clear();
   for (const KinetoStream& stream : rows.streams)
-    numbers_.push_back(streams_.number({text(stream.pid), stream.device, stream.context, stream.number}));
+    numbers_.push_back(
+        streams_.number({text(stream.pid), stream.device, stream.context, stream.number, stream.in_order}));
   rows_of_kernels_.clear();
   for (const KinetoKernel& each : rows.kernels) {
     Kernel kernel;

@@ -307,8 +307,7 @@ void ActivityRows::finish(const std::string& path, std::optional<int64_t> zero_r
   }
   for (std::string& problem : problems_)
     trace_.processes[mark_.processes].damage.push_back(fmt::format("{}: {}", path, problem));
-  for (const std::string& what : partial_)
-    trace_.processes[mark_.processes].facts.emplace_back("partial", fmt::format("{}: {}", path, what));
+  for (const std::string& what : partial_) trace_.processes[mark_.processes].partial.push_back(what);
   trace_.processes[mark_.processes].damage_lost = rows_lost_;
   for (uint32_t p = mark_.processes; p < trace_.processes.size(); ++p)
     trace_.processes[p].facts.insert(trace_.processes[p].facts.end(), facts_.begin(), facts_.end());

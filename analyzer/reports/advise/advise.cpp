@@ -139,8 +139,10 @@ std::string cell(const Table& table, size_t row, std::string_view key) {
 }
 
 // Writes one paragraph per finding, because sentences do not fit into columns.
-std::string as_text(const Table& table) {
-  if (table.rows() == 0) return "nothing found that would save half a percent of the wall time\n";
+std::string as_text(const Table& table, bool whole) {
+  if (table.rows() == 0)
+    return whole ? "nothing found that would save half a percent of the wall time\n"
+                 : "nothing can be said: a part of the input is not understood or has no usable time, see above\n";
   std::string text;
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto get = [&](std::string_view key) { return cell(table, row, key); };
@@ -191,7 +193,12 @@ Table report_advise(const AnalysisInput& input) {
       add_row(table, input, window, several, graph->wall_ns(), finding);
   }
   table.notes.push_back("bounds are of one change at a time and do not add up");
-  table.text_form = as_text;
+  bool whole = true;
+  for (const Process& process : input.trace.processes) {
+    for (const std::string& each : process.partial) table.notes.push_back(fmt::format("not judged: {}", each));
+    whole = whole && process.partial.empty();
+  }
+  table.text_form = [whole](const Table& cut) { return as_text(cut, whole); };
   return table;
 }
 

@@ -1,5 +1,6 @@
 // nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are
 // used unchanged, as in nsys. Ranges of emit_nvtx() contain a number, so each has a line of its own.
+#include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
@@ -30,6 +31,7 @@ Table range_sum(const AnalysisInput& input, std::string name, std::string title,
     });
   }
   add_lines(table, lines.lines);
+  note_open_ranges(input.trace, table.notes);
   if (table.rows() == 0) table.notes.push_back("no such ranges in the input");
   return table;
 }
@@ -69,6 +71,7 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
     row.add(std::string_view(std::string(2 * size_t{nesting.level(at)}, '-') + name));
   };
   table.list(std::move(rows), std::move(add));
+  note_open_ranges(input.trace, table.notes);
   if (table.rows() == 0) table.notes.push_back("no such ranges in the input");
   return table;
 }

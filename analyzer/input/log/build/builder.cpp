@@ -3,6 +3,8 @@
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -177,8 +179,16 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
     for (const Damage& damage : task.damage) {
       trace.processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
     }
-    trace.processes[index(input.process)].coverage.before_horizon += task.before_horizon;
+    Coverage& coverage = trace.processes[index(input.process)].coverage;
+    coverage.before_horizon += task.before_horizon;
+    coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)] += task.not_timed;
     if (statistics != nullptr) statistics->records += task.records;
+  }
+  for (Process& process : trace.processes) {
+    const uint64_t not_timed = process.coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)];
+    if (not_timed != 0)
+      process.partial.push_back(
+          fmt::format("{} GPU operations are not timed: no window, sum or mean contains them", not_timed));
   }
   set_origins(inputs, tasks, trace);
   name_threads(tasks, trace);

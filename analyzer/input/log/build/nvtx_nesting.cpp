@@ -20,7 +20,10 @@ class Nesting {
   Nesting(const std::vector<LogInput>& inputs, Trace& trace) : inputs_(inputs), trace_(trace) {}
 
   void run(std::vector<LogTask>& tasks) {
-    for (const LogTask& task : tasks) library_.take(task, inputs_[task.log]);
+    for (const LogTask& task : tasks) {
+      library_.take(task, inputs_[task.log]);
+      thread_ends_.insert(task.thread_ends.begin(), task.thread_ends.end());
+    }
     for (LogTask& task : tasks) {
       if (!task.nvtx.empty() || !task.library.empty()) {
         if (input_ != &inputs_[task.log]) end_process();
@@ -185,12 +188,8 @@ class Nesting {
     if (thread_ == kNone) return;
     payloads_.leave_unread(*input_);
     open_at_horizon();
-    const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     library_until(INT64_MAX);
-    for (const uint32_t open : open_) {
-      trace_.ranges[open].end_ns = std::max(last_ns, trace_.ranges[open].begin_ns);
-      trace_.ranges[open].unfinished = true;
-    }
+    close_open_ranges();
     open_.clear();
     path_ = {};
     if (marks_unsorted_) {
@@ -202,6 +201,22 @@ class Nesting {
     trace_.threads[thread_].ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     trace_.threads[thread_].path_changes.last = static_cast<uint32_t>(trace_.path_changes.size());
     thread_ = kNone;
+  }
+
+  // What is still open ends with its thread, or with the last record if the thread did not end before.
+  void close_open_ranges() {
+    Process& process = trace_.processes[index(input_->process)];
+    const auto ended = thread_ends_.find(thread_);
+    const bool thread_ended = ended != thread_ends_.end();
+    ClockReader clock{*input_->clock};
+    const int64_t last_ns = thread_ended ? clock.tick(ended->second) - input_->origin_ns : process.last_ns;
+    for (const uint32_t open : open_) {
+      Range& range = trace_.ranges[open];
+      range.end_ns = std::max(last_ns, range.begin_ns);
+      range.unfinished = true;
+      range.closed_early = thread_ended;
+    }
+    if (thread_ended) process.coverage.ranges_closed_early += open_.size();
   }
 
   StringId domain(const Range& range) const { return trace_.labels[index(range.label)].domain; }
@@ -279,6 +294,7 @@ class Nesting {
   uint64_t last_key_ = UINT64_MAX;
   PathId last_path_{};
   bool marks_unsorted_ = false;
+  std::unordered_map<uint32_t, uint64_t> thread_ends_;  // ThreadId -> tick
   MadeLabels labels_{trace_};
   RangePayloads payloads_{trace_};
   StartEndRanges start_end_{trace_, labels_, payloads_};

@@ -108,6 +108,7 @@ class Filler {
         {r.time, index(r.counter), r.form, r.value, r.clock, r.stamp, index(thread_), std::string(r.data)});
   }
   void operator()(const format::NvtxSyncPoint& r, RecordPlace) { to_.sync_points.push_back(r); }
+  void operator()(const format::ThreadEnd& r, RecordPlace) { to_.thread_ends.emplace_back(index(thread_), r.time); }
 
   void operator()(const format::GraphNode& r, RecordPlace) {
     GraphNode node;
@@ -259,6 +260,7 @@ class Filler {
   template <class Run>
   void gpu(const Run& r, uint64_t bytes, uint32_t peer_source, uint32_t peer_destination, uint32_t detail,
            GpuKind kind) {
+    if (Horizon::not_timed(r.start, r.duration)) return;
     if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (stream >= to_.operations.size() || to_.operations[stream].next == to_.operations[stream].end) {

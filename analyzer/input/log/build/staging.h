@@ -159,10 +159,12 @@ struct LogTask {
   std::vector<StagedLibraryCall> library;
   std::vector<std::string> library_texts;
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
+  std::vector<std::pair<uint32_t, uint64_t>> thread_ends;                      // ThreadId -> tick
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
   uint64_t records = 0;
   uint64_t before_horizon = 0;  // calls and GPU operations that are not imported
+  uint64_t not_timed = 0;       // GPU operations without a time, not imported
   uint64_t first_tick = UINT64_MAX, last_tick = 0;
   uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
   int64_t last_ns = INT64_MIN;  // after filling: end of the last GPU operation

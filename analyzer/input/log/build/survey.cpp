@@ -46,6 +46,10 @@ class Surveyor {
   template <NvtxAside T> void operator()(const T& r, RecordPlace) { seen(r.time, r.time); }
   void operator()(const format::LibraryCall& r, RecordPlace) { seen(r.end - r.duration, r.end); }
   template <GpuRun T> void operator()(const T& r, RecordPlace) {
+    if (Horizon::not_timed(r.start, r.duration)) {
+      ++to_.not_timed;
+      return;
+    }
     if (horizon_.gpu_is_behind(r.start, r.duration)) {
       ++to_.before_horizon;
       return;

@@ -79,7 +79,8 @@ TEST(KinetoImport, SetsAsideWhatHasNoMeaningAndKeepsTheRest) {
   EXPECT_EQ(set_aside(*trace, "can be read"), "2 events without a time that can be read");
   EXPECT_EQ(set_aside(*trace, "146"), "1 events at a time, or of a duration, beyond 146 years");
   EXPECT_EQ(set_aside(*trace, "negative duration"), "1 events of negative duration, taken as 0");
-  EXPECT_EQ(set_aside(*trace, "without a duration"), "1 complete events without a duration, taken as 0");
+  EXPECT_EQ(set_aside(*trace, "without a duration"),
+            "1 complete events without a duration: host events last 0, operations are not timed");
   EXPECT_EQ(set_aside(*trace, "64 bits"), "1 arguments that are no numbers of 64 bits");
   EXPECT_EQ(set_aside(*trace, "no objects"), "4 elements of the list of events that are no objects");
   EXPECT_EQ(trace->processes[0].coverage.operations_reversed, 1u);
@@ -197,7 +198,7 @@ TEST(KinetoImport, NamesTheLegacyAutogradProfiler) {
   const auto trace = import_text(
       R"json([{"name":"add","ph":"X","ts":1,"dur":2,"tid":1,"pid":"CPU functions","args":{}},
 {"name":"add","ph":"X","ts":1,"dur":2,"tid":0,"pid":"CUDA functions","args":{}}])json");
-  EXPECT_NE(trace->processes[0].fact("partial").find("a trace of the legacy autograd profiler"), std::string::npos);
+  EXPECT_NE(trace->processes[0].partial.at(0).find("a trace of the legacy autograd profiler"), std::string::npos);
   EXPECT_EQ(trace->ranges.size(), 2u);
 }
 

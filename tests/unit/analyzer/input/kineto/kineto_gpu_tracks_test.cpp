@@ -19,6 +19,7 @@ class KinetoNamedTracks : public ::testing::Test {
   KinetoStreams streams{trace, mark};
   KinetoKernels kernels{trace};
   ApiNames apis{trace};
+  KinetoSummary summary;
 
   StringId id(std::string_view text) { return trace.strings.intern(text); }
   ThreadId track(std::string_view pid, std::string_view tid, std::string_view process, std::string_view thread) {
@@ -44,7 +45,9 @@ class KinetoNamedTracks : public ::testing::Test {
     trace.ranges.push_back(row);
     return trace.ranges.back();
   }
-  std::vector<uint32_t> convert() { return convert_gpu_tracks(trace, mark, threads, streams, kernels, apis); }
+  std::vector<uint32_t> convert() {
+    return convert_gpu_tracks(trace, mark, threads, streams, kernels, apis, summary, false);
+  }
 };
 
 TEST_F(KinetoNamedTracks, OfTheHostStayAsTheyAre) {
@@ -105,6 +108,53 @@ TEST_F(KinetoNamedTracks, KeepMarksOnAThreadThatStays) {
   ASSERT_EQ(trace.threads.size(), 1u);
   EXPECT_EQ(index(trace.marks[0].thread), 0u);
   EXPECT_EQ(trace.processes.size(), 1u);
+}
+
+TEST_F(KinetoNamedTracks, OfADeviceThatIsNotKnownAreOperationsOfItsStreams) {
+  const ThreadId host = track("1", "1", "python", "main"), ccp = track("9", "801", "MTIA 9", "");
+  range(host, "aten::add", 0);
+  range(ccp, "fc-dtype_Float", 10, 7);
+  convert();
+  ASSERT_EQ(trace.operations.size(), 1u);
+  EXPECT_EQ(trace.operations[0].correlation, 7u);
+  const KinetoStreamKey key = streams.key(trace.operations[0].stream_index);
+  EXPECT_EQ(key.device, 9u);
+  EXPECT_EQ(key.number, 801u);
+  EXPECT_FALSE(key.in_order);
+  EXPECT_EQ(trace.ranges.size(), 1u);
+  EXPECT_EQ(trace.processes.size(), 1u);
+}
+
+TEST_F(KinetoNamedTracks, OfAscendHardwareHaveTheStreamsOfTheirThreads) {
+  range(track("1", "1", "Python", "main"), "op", 0);
+  range(track("2000384", "5", "Ascend Hardware", "Stream 2"), "MatMulV2", 10);
+  convert();
+  ASSERT_EQ(trace.operations.size(), 1u);
+  EXPECT_EQ(streams.key(trace.operations[0].stream_index).number, 2u);
+}
+
+// A derived track ("Computing") has no stream. It is neither an operation nor time of the host.
+TEST_F(KinetoNamedTracks, WithoutAStreamAreLeftOutAndCounted) {
+  range(track("1", "1", "Python", "main"), "op", 0);
+  const ThreadId derived = track("77", "0", "Overlap Analysis", "Computing");
+  threads.label_process(id("77"), id("NPU"));
+  range(derived, "Computing", 10);
+  convert();
+  EXPECT_EQ(trace.operations.size(), 0u);
+  EXPECT_EQ(trace.ranges.size(), 1u);
+  Process process;
+  summary.write({}, {}, {}, "t", process);
+  ASSERT_EQ(process.partial.size(), 1u);
+  EXPECT_EQ(process.partial[0].substr(0, 20), "1 events of devices ");
+}
+
+TEST_F(KinetoNamedTracks, OfAProgramWithTheNameOfADeviceStayOfTheHost) {
+  const ThreadId thread = track("1", "1", "tpu", "main");
+  range(thread, "aten::add", 0).kind = RangeKind::Operator;
+  range(thread, "step", 10);
+  convert();
+  EXPECT_EQ(trace.operations.size(), 0u);
+  EXPECT_EQ(trace.ranges.size(), 2u);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST_F(KinetoHostRows, OfHalvesOfRangesHaveWhatJoinsThem) {
   EXPECT_EQ(rows.edges[0].kind, RangeKind::Operator);
   EXPECT_EQ(index(rows.edges[0].detail), 1u);
   EXPECT_EQ(rows.edges[0].key, StretchText{});
-  EXPECT_EQ(rows.edges[1].label.name, StretchText{});
+  EXPECT_EQ(rows.edges[1].label.name, rows.edges[0].label.name);
   EXPECT_EQ(text(rows.edges[2].key), "x\n0x1\n\n10");
   EXPECT_EQ(rows.edges[3].key, rows.edges[2].key);
   EXPECT_EQ(rows.details.size(), 1u);

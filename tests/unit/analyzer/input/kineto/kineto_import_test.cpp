@@ -165,7 +165,8 @@ TEST(KinetoImport, PairsBeginsWithEnds) {
   has_line(*trace, "  mark mid kind 2 5000..5000 level 0 children 0 path a");
   has_line(*trace, "  mark instant kind 2 12000..12000 level 0 children 0 path ");
   EXPECT_EQ(set_aside(*trace, "no begin"), "1 ends of ranges that have no begin");
-  EXPECT_EQ(set_aside(*trace, "never closed"), "1 ranges that are never closed, taken to last until the last event");
+  EXPECT_EQ(set_aside(*trace, "never closed"),
+            "1 ranges that are never closed, ended with their caller or with the last event");
   EXPECT_EQ(set_aside(*trace, "counter"), "1 counter samples");
   EXPECT_EQ(set_aside(*trace, "object"), "2 object, sample, memory dump and clock events");
   EXPECT_EQ(set_aside(*trace, "unknown phase"), "2 events of an unknown phase");

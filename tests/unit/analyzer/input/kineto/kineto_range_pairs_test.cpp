@@ -66,6 +66,19 @@ TEST_F(KinetoPairs, LastUntilTheLastEventWithoutAnEnd) {
   EXPECT_EQ(set_aside().substr(0, 28), "2 ranges that are never clos");
 }
 
+TEST_F(KinetoPairs, EndWithTheirCallerIfOnlyThatOneIsClosed) {
+  trace.processes.emplace_back();
+  trace.threads.emplace_back();
+  for (const char* const name : {"outer", "inner"}) trace.labels.emplace_back().text = trace.strings.intern(name);
+  add(KinetoEdgeKind::NestedBegin, 1, 1);
+  add(KinetoEdgeKind::NestedBegin, 2, 2);
+  add(KinetoEdgeKind::NestedEnd, 5, 1);
+  add(KinetoEdgeKind::NestedBegin, 6, 2);
+  add(KinetoEdgeKind::NestedEnd, 7);
+  EXPECT_EQ(closed(), "1 1..5; 2 2..5!; 2 6..7; ");
+  EXPECT_EQ(trace.processes[0].coverage.ranges_closed_early, 1u);
+}
+
 TEST_F(KinetoPairs, OfOneKeyCloseByName) {
   add(KinetoEdgeKind::AsyncBegin, 1, 1, 0, "x");
   add(KinetoEdgeKind::AsyncBegin, 2, 2, 0, "x");

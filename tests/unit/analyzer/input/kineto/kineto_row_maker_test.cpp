@@ -119,8 +119,8 @@ TEST_F(KinetoRowMaking, NamesTracksByMetadata) {
   make(R"({"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}},)"
        R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"main"}})");
   ASSERT_EQ(rows.names.size(), 2u);
-  EXPECT_FALSE(rows.names[0].of_thread);
-  EXPECT_TRUE(rows.names[1].of_thread);
+  EXPECT_EQ(rows.names[0].of, KinetoNamed::Process);
+  EXPECT_EQ(rows.names[1].of, KinetoNamed::Thread);
   EXPECT_EQ(rows.texts.texts()[index(rows.names[1].name)], "main");
   EXPECT_EQ(rows.texts.texts()[index(rows.names[1].track.tid)], "2");
 }

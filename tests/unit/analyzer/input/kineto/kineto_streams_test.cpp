@@ -108,7 +108,7 @@ TEST_F(KinetoStreamRows, TakeTheirNumbersFromTheNamesOfLanes) {
 TEST_F(KinetoStreamRows, HaveDevicesWithTheHeadersNames) {
   process("10");
   streams.device(0, 1);
-  streams.describe_devices({{0, "other", {}}, {1, "GPU of a test", {{"numSms", 132}}}});
+  streams.describe_devices({{0, "other", {}}, {1, "GPU of a test", {{"numSms", 132}}}}, threads);
   EXPECT_EQ(trace.devices.at(0).name, "GPU of a test");
   EXPECT_EQ(trace.devices[0].properties.size(), 1u);
 }

@@ -67,7 +67,7 @@ TEST(NsysImport, AnOlderVersionWithRowsOfItsOwnIsNamed) {
   db.execute("INSERT INTO NVTX_EVENTS" + row + "; CREATE TABLE NVTX_EVENTS_V2 AS SELECT * FROM NVTX_EVENTS");
   const auto trace = db.read();
   EXPECT_EQ(trace->ranges.size(), 1u) << "rows of two versions are not added";
-  EXPECT_TRUE(trace->processes[0].fact("partial").ends_with("not read: NVTX_EVENTS"));
+  EXPECT_TRUE(trace->processes[0].partial.at(0).ends_with("not read: NVTX_EVENTS"));
 }
 
 TEST(NsysImport, UnknownTablesWithEventsMakeItPartialAndThoseOfOtherSubjectsAreAFact) {
@@ -79,8 +79,8 @@ TEST(NsysImport, UnknownTablesWithEventsMakeItPartialAndThoseOfOtherSubjectsAreA
       "CREATE TABLE OSRT_API (start, \"end\"); INSERT INTO OSRT_API VALUES (1, 2);"
       "CREATE TABLE OSRT_API_V2 (start, \"end\"); INSERT INTO OSRT_API_V2 VALUES (1, 2);");
   const auto trace = db.read();
-  EXPECT_EQ(trace->processes[0].fact("partial"),
-            db.path() + ": tables with events that are not known here, not read: CUPTI_ACTIVITY_KIND_NEW");
+  EXPECT_EQ(trace->processes[0].partial.at(0),
+            "tables with events that are not known here, not read: CUPTI_ACTIVITY_KIND_NEW");
   EXPECT_EQ(trace->processes[0].fact("tables not read"), "OSRT_API, OSRT_API_V2");
 }
 

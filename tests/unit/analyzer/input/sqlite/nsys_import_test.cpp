@@ -40,6 +40,20 @@ TEST(NsysImport, EqualCorrelationIdsOfTwoProcessesAreTwoLaunches) {
   EXPECT_EQ(all_damage(*trace), "");
 }
 
+TEST(NsysImport, OperationsWithoutATimeThatCanBeTrueAreLeftOutAndCounted) {
+  const Database db(kSmallSchema);
+  for (int i = 0; i < 6; ++i) {
+    call(db, 100 + 100 * i, 110 + 100 * i, 500, 501, i + 1);
+    kernel(db, i == 4 ? 0 : 150 + 100 * i, i == 4 ? 0 : i == 0 ? 5000 : 190 + 100 * i, 500, 0, 7, i + 1);
+  }
+  const auto trace = db.read();
+  EXPECT_EQ(trace->operations.size(), 4u);
+  const Coverage& coverage = trace->processes.at(0).coverage;
+  EXPECT_EQ(coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)], 1u);
+  EXPECT_EQ(coverage.operations_unusable[static_cast<size_t>(UnusableTime::Impossible)], 1u);
+  EXPECT_EQ(trace->processes[0].partial.size(), 2u);
+}
+
 TEST(NsysImport, WorkWithoutAProcessIsOfTheOnlyOneOrOfTheOneWithThatCall) {
   const Database one(
       "CREATE TABLE StringIds (id, value); INSERT INTO StringIds VALUES (2, 'cudaLaunchKernel');"

@@ -26,6 +26,19 @@ void add_run_of(LogBuilder& log, uint64_t start, uint64_t duration, uint32_t cor
   add_run(log, start, start + duration, correlation, stream);
 }
 
+TEST(FarTimes, AnOperationWithoutStampsIsNotTimed) {
+  LogBuilder log = new_launch_log();
+  add_run_of(log, 13'000, 500, 1);
+  format::KernelRun not_timed;
+  not_timed.correlation = 2;
+  not_timed.stream = format::GpuStreamId{1};
+  log.add(9, not_timed);
+  const auto trace = model_of(log);
+  EXPECT_EQ(trace->operations.size(), 1u);
+  EXPECT_EQ(trace->processes[0].coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)], 1u);
+  EXPECT_EQ(trace->processes[0].partial.size(), 1u);
+}
+
 TEST(FarTimes, AnOperationEndsNoLaterThanAnyTimeOfALogWhateverDurationItsRecordGives) {
   LogBuilder log = new_launch_log();
   const uint64_t durations[] = {500, uint64_t{1} << 61, uint64_t{1} << 62, INT64_MAX};
