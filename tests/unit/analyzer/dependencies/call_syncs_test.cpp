@@ -35,9 +35,9 @@ class CallSyncsTest : public testing::Test {
     Trace& trace = hand_.trace;
     while (trace.host_streams.size() <= kSecond) trace.host_streams.emplace_back();
     trace.host_streams[kFirst].stream = 0, trace.host_streams[kSecond].stream = 1;
-    constexpr uint32_t kLaunches = 2;
+    constexpr uint32_t kLaunchCalls = 2;
     for (uint32_t i = 0; i < calls_.size(); ++i) {
-      HostEvent& event = trace.host[kLaunches + i];
+      HostEvent& event = trace.host[kLaunchCalls + i];
       event.stream = HostStreamId{calls_[i].stream};
       event.word = HostEvent::pack(event.api(), event.kind(), calls_[i].flags, calls_[i].result);
     }
@@ -45,13 +45,13 @@ class CallSyncsTest : public testing::Test {
     constexpr const char* kKinds[] = {"?", "event", "wait", "stream", "context"};
     std::string text;
     for (uint32_t i = 0; i < calls_.size(); ++i) {
-      const std::optional<CallSync> sync = syncs.of(kLaunches + i);
+      const std::optional<CallSync> sync = syncs.of(kLaunchCalls + i);
       if (!sync) continue;
       text += std::to_string(i) + ":" + kKinds[static_cast<int>(sync->kind)];
       if (sync->stream != kNone) text += " " + std::to_string(trace.streams[sync->stream].number);
       if (sync->record != kNone)
         text += " for " + std::to_string(trace.streams[sync->record_on].number) + " at " +
-                std::to_string(sync->record - kLaunches) + " event " + std::to_string(sync->event);
+                std::to_string(sync->record - kLaunchCalls) + " event " + std::to_string(sync->event);
       text += "; ";
     }
     return text;
