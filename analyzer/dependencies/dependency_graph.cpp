@@ -346,7 +346,7 @@ class GraphBuilder {
         !same_graph_launch(operation, nodes_.node(now.latest).row))
       node.before = now.latest;
     const uint32_t launch = operation.linked() ? launches_.take(operation.launch) : 0;
-    if (moves_unasked(operation)) node.before = 0;
+    if (operation.is_migration()) node.before = 0;
     bind(node, reached(launch, start_ns), start_ns);
     const StreamId stream = operation.stream();
     const int64_t bound_ns = start_ns - (node.bound_by_other() ? node.after_other : node.after_before);
@@ -357,7 +357,7 @@ class GraphBuilder {
     const uint32_t slot = nodes_.add(node);
     if (!waits_.of_calls.empty() || !waits_.of_operations.empty()) operations_.arrive(row, slot);
     nodes_.release(launch);
-    if (moves_unasked(operation)) return nodes_.release(slot);
+    if (operation.is_migration()) return nodes_.release(slot);
     now.running.push_back({node.end_ns, slot, nodes_[node.before].node});
     std::push_heap(now.running.begin(), now.running.end(), LaterEnd());
     nodes_.hold(slot);
@@ -383,12 +383,6 @@ class GraphBuilder {
       node.after_before = since_before;
       node.after_other = std::min<int64_t>(since_launch, 0);
     }
-  }
-
-  // A migration of managed memory: other tools give it the number of a stream, but it is in no stream's order.
-  static bool moves_unasked(const GpuOperation& operation) {
-    constexpr uint32_t kManaged = 5;  // CUPTI's memory kind
-    return !operation.linked() && operation.kind() == GpuKind::Copy && operation.touches_memory(kManaged);
   }
 
   // Adds the time for which a kernel runs beside earlier ones of its GPU.

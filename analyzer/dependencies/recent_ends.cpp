@@ -35,8 +35,11 @@ std::vector<uint32_t> groups_by_gpu(const Trace& trace) {
 RecentEnds::RecentEnds(const Trace& trace, const GraphSources& sources)
     : trace_(trace), group_of_process_(groups_by_gpu(trace)), groups_(trace.processes.size()) {
   std::vector<std::vector<const StreamNow*>> streams(groups_.size());
-  for (size_t s = 0; s < sources.streams.size(); ++s)
-    streams[group_of(StreamId{static_cast<uint32_t>(s)})].push_back(&sources.streams[s]);
+  for (size_t s = 0; s < sources.streams.size(); ++s) {
+    // The device of a stream may be unknown if nothing ran on it.
+    if (sources.streams[s].operations.size() != 0)
+      streams[group_of(StreamId{static_cast<uint32_t>(s)})].push_back(&sources.streams[s]);
+  }
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     Column<int64_t>& ends = groups_[g].ends;
     size_t count = 0;

@@ -122,8 +122,8 @@ class Screening {
       const GpuOperation& other = trace_.operations[rows[later]];
       if (other.start_ns >= operation.end_ns) return false;
       const bool same_launch = operation.correlation != 0 && other.correlation == operation.correlation;
-      if (same_launch || other.start_ns == operation.start_ns || other.end_ns <= other.start_ns ||
-          other.end_ns > operation.end_ns || other.start_ns < free_ns)
+      if (same_launch || other.is_migration() || other.start_ns == operation.start_ns ||
+          other.end_ns <= other.start_ns || other.end_ns > operation.end_ns || other.start_ns < free_ns)
         continue;
       free_ns = other.end_ns;
       if (++inside == 2) return true;
@@ -150,7 +150,8 @@ class Screening {
     for (size_t i = 0; i + 2 < rows_.size(); ++i) {
       const GpuOperation& operation = trace_.operations[rows_[i]];
       if (trace_.operations[rows_[i + 1]].start_ns >= operation.end_ns) continue;
-      if (impossible(operation, rows_, i + 1)) leave_out(rows_[i], UnusableTime::Impossible);
+      if (!operation.is_migration() && impossible(operation, rows_, i + 1))
+        leave_out(rows_[i], UnusableTime::Impossible);
     }
   }
 

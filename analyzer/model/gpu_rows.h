@@ -58,6 +58,13 @@ struct GpuOperation {
   bool touches_memory(uint32_t memory_kind) const {
     return source_memory() == memory_kind || destination_memory() == memory_kind;
   }
+  // A migration of managed memory, without a call of the program. Other tools give it the number of a stream, but it is
+  // in no stream's order. nsys has own kinds of copies for migrations (11 to 13).
+  bool is_migration() const {
+    constexpr uint32_t kManaged = 5;  // CUPTI's memory kind
+    return kind() == GpuKind::Copy && !linked() &&
+           (touches_memory(kManaged) || (copy_kind() >= 11 && copy_kind() <= 13));
+  }
   // Memsets.
   uint32_t memory_kind() const { return detail; }
   // Whether `detail` is a KernelId. A whole graph counts as a kernel: its operations cannot be distinguished.

@@ -19,13 +19,10 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint64_t kManyCopies = 10, kSmallCopyBytes = 64 * 1024;
-constexpr uint32_t kPageable = 1, kManaged = 5;     // CUPTI's memory kinds
+constexpr uint32_t kPageable = 1;                   // CUPTI's memory kind
 constexpr uint32_t kToDevice = 1, kFromDevice = 2;  // CUPTI's copy kinds
 
 bool sets_memory(const NamedNodes& nodes) { return nodes.name.find("Memset") != std::string_view::npos; }
-
-// A migration of managed memory: no call asks for it.
-bool is_migration(const GpuOperation& copy) { return !copy.linked() && copy.touches_memory(kManaged); }
 
 bool between_host_and_device(const GpuOperation& copy) {
   return copy.copy_kind() == kToDevice || copy.copy_kind() == kFromDevice;
@@ -52,7 +49,7 @@ void some_copies(const AdviceInput& in, uint64_t at_least, Advice advice, std::v
   uint64_t bytes = 0;
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& operation = operation_of(in, node);
-    if (is_migration(operation) || !take(node.row, operation)) return;
+    if (operation.is_migration() || !take(node.row, operation)) return;
     copies.add(node.row, operation.duration_ns());
     bytes += operation.bytes;
     if (operation.linked()) calls.add(operation.launch, in.input.trace.host[operation.launch].duration_ns());
@@ -146,7 +143,7 @@ void moved_data(const AdviceInput& in, std::vector<Advice>& found) {
   std::map<std::tuple<uint32_t, uint32_t>, std::pair<int64_t, uint32_t>> by_direction;  // time, one copy
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
-    if (is_migration(copy) || !between_host_and_device(copy)) return;
+    if (copy.is_migration() || !between_host_and_device(copy)) return;
     auto& [time_ns, row] = by_direction[{index(device_of(in.input.trace, copy)), copy.copy_kind()}];
     grow(time_ns, in.graph.time(node.own));
     row = node.row;
@@ -181,7 +178,7 @@ void repeated_copies(const AdviceInput& in, std::vector<Advice>& found) {
   std::map<Key, Group> groups;
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
-    if (is_migration(copy) || copy.copy_kind() != kToDevice) return;
+    if (copy.is_migration() || copy.copy_kind() != kToDevice) return;
     Group& group = groups[key_of(copy)];
     ++group.count;
     grow(group.time_ns, copy.duration_ns());
@@ -211,7 +208,7 @@ void round_trips(const AdviceInput& in, std::vector<Advice>& found) {
   std::vector<uint32_t> rows;
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
-    if (!is_migration(copy) && between_host_and_device(copy) && copy.bytes != 0) rows.push_back(node.row);
+    if (!copy.is_migration() && between_host_and_device(copy) && copy.bytes != 0) rows.push_back(node.row);
   });
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return trace.operations[a].start_ns < trace.operations[b].start_ns; });
@@ -255,7 +252,7 @@ void slow_copies(const AdviceInput& in, std::vector<Advice>& found) {
   auto directions = std::make_shared<std::map<std::pair<uint32_t, uint32_t>, Direction>>();
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
-    if (is_migration(copy) || copy.duration_ns() == 0) return;
+    if (copy.is_migration() || copy.duration_ns() == 0) return;
     Direction& direction = (*directions)[key_of(copy)];
     ++direction.count;
     direction.best_rate =

@@ -15,10 +15,11 @@ TEST(LaunchedSpan, EveryRowCountsInChunksOfAnySize) {
     for (const bool call : {true, false}) {
       tests::HandTrace run;
       run.call("cudaMalloc", 0, 5);
+      for (uint32_t i = 1; i < 5; ++i) run.stream(0, i);
       for (uint32_t i = 0; i < 5; ++i) {
         const int64_t t = 100 + 100 * int64_t{i};
         run.launch(t, call && i == longest ? 1000 : t + 10, i + 1);
-        run.kernel(t + 20, !call && i == longest ? 1000 : t + 30, i + 1);
+        run.kernel(t + 20, !call && i == longest ? 1000 : t + 30, i + 1, i);
       }
       run.finish();
       for (const size_t rows : {size_t{1}, size_t{2}, size_t{3}, size_t{4}, size_t{5}, size_t{6}, size_t{100}}) {
