@@ -1,5 +1,5 @@
-// Blocks signals on this thread for a scope. System calls do it, because libc's functions leave out the signals that libc
-// uses for cancellation.
+// Blocks signals on this thread for a scope. System calls do it, because libc's functions leave out the signals that
+// libc uses for cancellation.
 #pragma once
 
 #include "preload/base/options.h"
@@ -30,8 +30,8 @@ class SignalsBlocked {
   uint64_t old_ = 0;
 };
 
-// The recorder's own writes raise no signal in the program: SIGXFSZ (beyond `ulimit -f`) and SIGPIPE (a closed pipe) would
-// kill it. One that the scope raised is dropped.
+// The recorder's own writes raise no signal in the program: SIGXFSZ (beyond `ulimit -f`) and SIGPIPE (a closed pipe)
+// would kill it. One that the scope raised is dropped.
 class WriteSignalsBlocked {
  public:
   WriteSignalsBlocked() {

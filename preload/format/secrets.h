@@ -2,7 +2,7 @@
 // written into a log, and the analyzer masks those of logs that were written without that. No allocation.
 //
 //   PASSWORD=abc                --api-token abc            -Ddb.password=abc
-//   https://user:abc@host/      https://host/?key=abc&x=1
+//   https://example.user:abc@host/      https://example.org/?key=abc&x=1
 //
 // A name is secret if one of its words is on the list. Words end at characters that are no letters and at a change from
 // a small to a capital letter, so --tokenizer and --keyframes stay.

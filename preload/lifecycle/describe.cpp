@@ -54,7 +54,8 @@ void describe_header() {
 
 namespace {
 
-// Returns the contents of a small /proc file without the NUL bytes and line ends at its end. Empty if it cannot be read.
+// Returns the contents of a small /proc file without the NUL bytes and line ends at its end. Empty if it cannot be
+// read.
 std::string_view read_small(const char* path, char* buffer, size_t capacity) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};

@@ -8,8 +8,8 @@ namespace prof::preload {
 // calls; keeps errno.
 bool is_last_thread();
 
-// The calling thread of the recorder is the last one and is about to return, so glibc calls exit(0) on it. Exit handlers
-// of the program then run on this thread: its signals are unblocked, as they are in a thread of the program.
+// The calling thread of the recorder is the last one and is about to return, so glibc calls exit(0) on it. Exit
+// handlers of the program then run on this thread: its signals are unblocked, as they are in a thread of the program.
 void leave_as_last_thread();
 
 }  // namespace prof::preload

@@ -101,8 +101,8 @@ bool prepare_process() {
   return true;
 }
 
-// A subsystem has no memory for its tables. The log would stay empty, so it is deleted. (The log file itself is not open
-// if it cannot be created; it has reported the reason.)
+// A subsystem has no memory for its tables. The log would stay empty, so it is deleted. (The log file itself is not
+// open if it cannot be created; it has reported the reason.)
 bool refuse_start(std::string_view what) {
   static std::atomic<bool> said{false};
   if (!g_log.is_open()) return false;

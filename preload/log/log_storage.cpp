@@ -57,7 +57,8 @@ int move_up(int fd) {
   return high;
 }
 
-// Creates the folders of a file's path that do not exist (mode 0700, whatever the umask). Returns whether it created any.
+// Creates the folders of a file's path that do not exist (mode 0700, whatever the umask). Returns whether it created
+// any.
 bool make_folders_of(const char* path) {
   char folder[PATH_MAX];
   bool created = false;

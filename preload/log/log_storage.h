@@ -18,8 +18,8 @@ struct LogLimits {
 
 class LogFile {
  public:
-  // Creates the file and its first pages, and the folders of its path that do not exist (mode 0700). Folder and file have
-  // these modes whatever the umask is. `output` is a folder, or a name with %p %h %r %t; it is below `folder` if
+  // Creates the file and its first pages, and the folders of its path that do not exist (mode 0700). Folder and file
+  // have these modes whatever the umask is. `output` is a folder, or a name with %p %h %r %t; it is below `folder` if
   // that is not empty. Returns false after it reported the reason. backing() is then known: how blocks are stored.
   // `part` is the number of the recording in this process; the name of the second one ends in "-2".
   bool create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part = 1);

@@ -120,8 +120,8 @@ struct LogDefinitions {
 
   // The first value of a key; empty: none.
   std::string_view meta_value(std::string_view key) const;
-  // A fact as reports show it: secrets of a command line and of variables are masked, unless the log says that they were
-  // kept on purpose (PROF_SECRETS). Logs of older recorders contain them.
+  // A fact as reports show it: secrets of a command line and of variables are masked, unless the log says that they
+  // were kept on purpose (PROF_SECRETS). Logs of older recorders contain them.
   std::string shown_value(const format::MetaDef& fact) const;
   std::string shown_command_line() const;
 };

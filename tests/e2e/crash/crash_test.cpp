@@ -219,7 +219,8 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
     compare("marks", recorded[t].marks, of.marks, stopped ? of.marks_before_stop : of.marks);
     compare("launches", recorded[t].launches, of.launches, stopped ? of.launches_before_stop : of.launches);
   }
-  if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit" || way == "stop", totals, reading);
+  const bool in_order = way == "exit" || way == "quick_exit" || way == "_exit" || way == "stop";
+  if (gpu) judge_gpu_times(path, in_order, totals, reading);
 }
 
 // A ring is read while eight threads overwrite it: every call that had returned before is there.

@@ -26,11 +26,11 @@ TEST(Secrets, AfterAnEqualsSignAndInTheNextArgumentAreMasked) {
 }
 
 TEST(Secrets, InAUrlAreMasked) {
-  EXPECT_EQ(masked("get https://user:abcd@host:80/p"), "get https://user:***@host:80/p");
+  EXPECT_EQ(masked("get https://example.user:abcd@host:80/p"), "get https://example.user:***@host:80/p");
   EXPECT_EQ(masked("redis://:abcd@host"), "redis://:***@host");
-  EXPECT_EQ(masked("https://h/?a=1&token=abcd&b=2"), "https://h/?a=1&token=***&b=2");
-  EXPECT_EQ(masked("https://host:80/a@b"), "https://host:80/a@b");
-  EXPECT_EQ(masked("https://user@host/"), "https://user@host/");
+  EXPECT_EQ(masked("https://example.org/?a=1&token=abcd&b=2"), "https://example.org/?a=1&token=***&b=2");
+  EXPECT_EQ(masked("https://example.org:80/a@b"), "https://example.org:80/a@b");
+  EXPECT_EQ(masked("https://example.user@host/"), "https://example.user@host/");
 }
 
 TEST(Secrets, NamesThatOnlyContainSuchAWordStay) {

@@ -38,7 +38,8 @@ void describe_process(const LogInput& input, const LogDefinitions& definitions, 
       requested = std::max(requested, version);
       continue;
     }
-    if (process.fact(fact.key).empty()) process.facts.emplace_back(std::string(fact.key), definitions.shown_value(fact));
+    if (process.fact(fact.key).empty())
+      process.facts.emplace_back(std::string(fact.key), definitions.shown_value(fact));
   }
   if (requested != 0) process.facts.emplace_back("cuda_toolkit_at_least", std::to_string(requested));
   process.host = process.fact("host");
