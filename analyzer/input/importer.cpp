@@ -69,7 +69,7 @@ std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const I
   }
   for (const auto& [head, importer] : one_by_one) {
     const auto first_process = static_cast<uint32_t>(trace->processes.size());
-    reading_file(head.path, [&] { importer->import(head, *trace, options); });
+    reading_file(head.path, [&, &file = head, format = importer] { format->import(file, *trace, options); });
     for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
       trace->processes[p].source = head.path;
       trace->processes[p].format = importer->name;
