@@ -30,11 +30,16 @@ template <class Task> void parallel_for(size_t count, Task&& task, unsigned work
     }
   };
   std::vector<std::thread> threads;
-  try {
-    for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
-  } catch (const std::exception&) {
-    // No memory for one more thread: those that exist do the work.
-  }
+  // False: there is no memory for one more thread. Those that exist do the work.
+  const auto start_one = [&] {
+    try {
+      threads.emplace_back(work);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+  for (unsigned i = 1; i < workers && i < count && start_one();) ++i;
   work();
   for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);

@@ -28,7 +28,7 @@ class KinetoSummary {
 
   // `damage`: what is wrong with the text beyond events that are no JSON. `counter_facts`: lines about hardware
   // counters.
-  void write(const KinetoHeader& header, KinetoTextDamage damage, const std::vector<std::string>& counter_facts,
+  void write(const KinetoHeader& header, KinetoTextDamage text, const std::vector<std::string>& counter_facts,
              const std::string& path, Process& process) const;
 
  private:

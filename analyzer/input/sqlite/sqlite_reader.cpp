@@ -116,7 +116,8 @@ std::vector<std::string> SqliteFile::tables() const {
   return names;
 }
 
-SqliteRows::SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns)
+SqliteRows::SqliteRows(const SqliteFile& file, const std::string& table,
+                       std::initializer_list<std::string_view> columns)
     : file_(file), table_(file.versioned(table)), names_(columns.begin(), columns.end()), misread_(columns.size()) {
   if (!file.has_table(table_)) return;
   for (const std::string& name : names_) {

@@ -58,7 +58,7 @@ class SqliteRows {
  public:
   // `columns`: the functions below refer to them by index. A table that does not exist has no rows. The table may have
   // a version (SqliteFile::versioned).
-  SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns);
+  SqliteRows(const SqliteFile& file, const std::string& table, std::initializer_list<std::string_view> columns);
 
   // The next row; false at the end, or if the database is damaged: then problems() reports it.
   bool next();

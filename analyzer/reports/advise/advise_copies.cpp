@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -270,7 +271,8 @@ void slow_copies(const AdviceInput& in, std::vector<Advice>& found) {
       [&](uint32_t, const GpuOperation& copy) { return directions->contains(key_of(copy)); },
       [directions, key_of, &trace](uint32_t row, int64_t) {
         const GpuOperation& copy = trace.operations[row];
-        return static_cast<int64_t>(static_cast<double>(copy.bytes) / directions->at(key_of(copy)).best_rate + 0.5);
+        return static_cast<int64_t>(
+            std::llround(static_cast<double>(copy.bytes) / directions->at(key_of(copy)).best_rate));
       });
 }
 

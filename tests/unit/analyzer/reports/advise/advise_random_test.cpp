@@ -31,13 +31,21 @@ void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events) {
   static constexpr const char* kKernels[] = {"a", "b", "ncclDevKernel_AllGather_RING_LL"};
   run.call("cudaMalloc", 0, 1);
   for (uint32_t i = 0; i < events; ++i) {
-    const int64_t begin = number(2000), end = begin + number(90) - (number(20) == 0 ? 30 : 0);
-    switch (number(5)) {
+    // One draw a statement: the order in which arguments are evaluated differs between compilers.
+    const int64_t begin = number(2000);
+    const int64_t duration = number(90);
+    const int64_t end = begin + duration - (number(20) == 0 ? 30 : 0);
+    const uint32_t what = number(5);
+    const uint32_t kernel = what == 2 ? number(3) : 0;
+    const uint32_t place = number(3);  // thread or stream
+    const uint32_t one_of_two = what > 2 ? number(2) : 0;
+    const uint32_t id = what != 3 ? number(events) : 0;
+    switch (what) {
       case 0:
-      case 1: run.call(kApis[number(9)], begin, end, number(events), number(3)); break;
-      case 2: run.kernel(begin, end, number(events), number(3), kKernels[number(3)]); break;
-      case 3: run.range(number(2) == 0 ? "load" : "step", begin, end, RangeKind::Operator, number(3)); break;
-      default: run.copy(begin, end, number(events), 64, number(2) == 0 ? 1 | 1 << 8 : 2 | 3 << 8, number(3)); break;
+      case 1: run.call(kApis[number(9)], begin, end, id, place); break;
+      case 2: run.kernel(begin, end, id, place, kKernels[kernel]); break;
+      case 3: run.range(one_of_two == 0 ? "load" : "step", begin, end, RangeKind::Operator, place); break;
+      default: run.copy(begin, end, id, 64, one_of_two == 0 ? 1 | 1 << 8 : 2 | 3 << 8, place); break;
     }
   }
 }
