@@ -118,7 +118,8 @@ class DividedIdle {
     }
     if (others_) {
       table.notes.push_back(
-          "other thread: …: what another thread did while the launching thread waited for it, or did nothing recorded");
+          "other thread: …: what another thread did while the launching thread waited for it, or did nothing "
+          "recorded");
     }
     return table;
   }

@@ -1,6 +1,7 @@
 // Which blocks does a thread write next? It takes chunks of 1–4 blocks, cut from slabs of 64 KiB to 64 MiB. A thread
-// takes one chunk in 400–1,600 records, with one fetch_add. The helper thread prepares the next slab and touches pages
-// shortly before they are needed. If no slab is ready, the thread extends the log itself; this is counted and timed.
+// takes one chunk in 400–1,600 records, with one fetch_add. The helper thread prepares the next slab and touches
+// pages shortly before they are needed. If no slab is ready, the thread extends the log itself; this is counted and
+// timed.
 //
 // The first two slabs have 64 KiB, and the second is prepared when the first is used up. So a process that ends in any
 // way, and wrote little, leaves at most 64 KiB of unused file.

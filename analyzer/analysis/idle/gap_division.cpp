@@ -176,15 +176,8 @@ class Divider {
     piece.charge.part = returned_before ? GapPart::Queued : GapPart::LaunchLatency;
 
     // Waits that were put on the stream after the previous operation's launch are checked first.
-    const GpuOperation& operation = trace_.operations[gap.operation];
-    const GpuOperation* const before =
-        gap.operation > trace_.stream(operation.stream()).operations.first ? &operation - 1 : nullptr;
-    const int64_t after_ns = before != nullptr && before->linked() ? trace_.host[before->launch].begin_ns
-                                                                   : std::numeric_limits<int64_t>::min();
-    const StreamWaits::Wait* const wait = waits_.last(operation.stream(), after_ns, launch.begin_ns);
-    const StreamWaits::Wait* const function = waits_.last_function(operation.stream(), after_ns, launch.begin_ns);
+    const auto [wait, function, function_ns] = waits_.before_operation(gap.operation, launch.begin_ns);
     const bool held = gap.end_ns - from_ns >= kHeldFromNs;
-    const int64_t function_ns = function == nullptr ? 0 : began_ns(*function, before);
     const auto waited_for = [&](GapPart part, const StreamWaits::Wait& by) {
       piece.charge.part = part;
       piece.waits_call = by.call;
@@ -207,12 +200,6 @@ class Divider {
     push(piece);
   }
 
-  // The end of a host function is not recorded. It began no earlier than its call and the end of the previous
-  // operation.
-  static int64_t began_ns(const StreamWaits::Wait& function, const GpuOperation* before) {
-    return before == nullptr ? function.time_ns : std::max(function.time_ns, before->end_ns);
-  }
-
   // Whether an operation of the other stream ended in the gap, its start included, and after the launch was entered if
   // that was later.
   bool ended_in(const DeviceGap& gap, const StreamWaits::Wait& wait) const {
@@ -222,12 +209,7 @@ class Divider {
     // Operations of the same GPU had all ended when the gap began.
     if (wait.other == kNone) return !wait.value && previous != own && gap.host_ns == 0;
     if (previous == wait.other && gap.host_ns == 0) return true;
-    const Rows rows = trace_.streams[wait.other].operations;
-    const GpuOperation* const first = trace_.operations.data() + rows.first;
-    const GpuOperation* const last = trace_.operations.data() + rows.last;
-    const GpuOperation* const after =
-        std::partition_point(first, last, [&](const GpuOperation& o) { return o.start_ns < gap.end_ns; });
-    return after != first && after[-1].end_ns > gap.launched_ns();
+    return waits_.ended_after(wait.other, gap.launched_ns(), gap.end_ns);
   }
 
   // The profiler's own work takes its time from the host's part, and from gaps whose launch is unknown.

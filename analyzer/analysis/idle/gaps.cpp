@@ -118,13 +118,7 @@ class Classifier {
   // The launch was in time. Waits that were put on the stream after the previous operation's launch are checked first.
   void late_start(Gap& gap) {
     const HostEvent& launch = trace_.host[gap.launch];
-    const GpuOperation& operation = trace_.operations[gap.operation];
-    const GpuOperation* const before =
-        gap.operation > trace_.stream(operation.stream()).operations.first ? &operation - 1 : nullptr;
-    const int64_t after_ns = before != nullptr && before->linked() ? trace_.host[before->launch].begin_ns
-                                                                   : std::numeric_limits<int64_t>::min();
-    const StreamWaits::Wait* const wait = waits_.last(operation.stream(), after_ns, launch.begin_ns);
-    const StreamWaits::Wait* const function = waits_.last_function(operation.stream(), after_ns, launch.begin_ns);
+    const auto [wait, function, function_ns] = waits_.before_operation(gap.operation, launch.begin_ns);
     const bool held = gap.end_ns - std::max(gap.begin_ns, launch.end_ns) >= kShortBelowNs;
     const auto blame = [&](GapCause cause, uint32_t call) {
       gap.cause = cause;
@@ -134,7 +128,7 @@ class Classifier {
       blame(wait->value ? GapCause::ValueWait : GapCause::StreamWait, wait->call);
     } else if (full_.held(gap.launch)) {
       gap.cause = GapCause::QueueFull;
-    } else if (function != nullptr && (held || began_inside(gap, *function, before))) {
+    } else if (function != nullptr && (held || (function_ns >= gap.begin_ns && function_ns < gap.end_ns))) {
       blame(GapCause::HostFunction, function->call);
     } else if (held && wait != nullptr && wait->value && wait->other == kNone) {
       blame(GapCause::ValueWait, wait->call);  // the program wrote it, or a kernel
@@ -145,13 +139,6 @@ class Classifier {
     }
   }
 
-  // The end of a host function is not recorded. It began no earlier than its call and the end of the previous
-  // operation.
-  bool began_inside(const Gap& gap, const StreamWaits::Wait& function, const GpuOperation* before) const {
-    const int64_t begin_ns = std::max(function.time_ns, before == nullptr ? function.time_ns : before->end_ns);
-    return begin_ns >= gap.begin_ns && begin_ns < gap.end_ns;
-  }
-
   // Whether an operation of the other stream ended at or after the start of the gap.
   bool ended_with(const Gap& gap, const StreamWaits::Wait& wait) const {
     const uint32_t own = trace_.operations[gap.operation].stream_index;
@@ -159,12 +146,7 @@ class Classifier {
     const uint32_t previous = gap.previous == kNone ? kNone : trace_.operations[gap.previous].stream_index;
     if (wait.other == kNone) return !wait.value && previous != own;
     if (previous == wait.other) return true;
-    const Rows rows = trace_.streams[wait.other].operations;
-    const GpuOperation* const first = trace_.operations.data() + rows.first;
-    const GpuOperation* const last = trace_.operations.data() + rows.last;
-    const GpuOperation* const after =
-        std::partition_point(first, last, [&](const GpuOperation& o) { return o.start_ns < gap.end_ns; });
-    return after != first && after[-1].end_ns > gap.begin_ns;
+    return waits_.ended_after(wait.other, gap.begin_ns, gap.end_ns);
   }
 
   const Trace& trace_;

@@ -4,12 +4,13 @@
 #include "analyzer/dependencies/value_waits.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace prof::analyzer {
 
 StreamWaits::StreamWaits(const Trace& trace, const CallTable& calls)
-    : waits_(trace.streams.size()), functions_(trace.streams.size()) {
+    : trace_(trace), waits_(trace.streams.size()), functions_(trace.streams.size()) {
   for (const SyncEvent& sync : trace.syncs) {
     if (sync.kind != SyncKind::StreamWaitEvent || sync.stream == kNone) continue;
     const int64_t time_ns = sync.call != kNone ? trace.host[sync.call].begin_ns : sync.begin_ns;
@@ -51,6 +52,31 @@ void StreamWaits::add_calls(const Trace& trace, const CallTable& calls) {
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
     if (stream != kNone) functions_[stream].push_back({event.begin_ns, kNone, row, false});
   }
+}
+
+StreamWaits::Before StreamWaits::before_operation(uint32_t operation, int64_t launch_ns) const {
+  const StreamId stream = trace_.operations[operation].stream();
+  const GpuOperation* const previous =
+      operation > trace_.stream(stream).operations.first ? &trace_.operations[operation - 1] : nullptr;
+  const int64_t after_ns = previous != nullptr && previous->linked() ? trace_.host[previous->launch].begin_ns
+                                                                     : std::numeric_limits<int64_t>::min();
+  Before before;
+  before.wait = last_of(waits_[index(stream)], after_ns, launch_ns);
+  before.function = last_of(functions_[index(stream)], after_ns, launch_ns);
+  if (before.function != nullptr) {
+    before.function_ns = before.function->time_ns;
+    if (previous != nullptr) before.function_ns = std::max(before.function_ns, previous->end_ns);
+  }
+  return before;
+}
+
+bool StreamWaits::ended_after(uint32_t stream, int64_t after_ns, int64_t until_ns) const {
+  const Rows rows = trace_.streams[stream].operations;
+  const GpuOperation* const first = trace_.operations.data() + rows.first;
+  const GpuOperation* const after =
+      std::partition_point(first, trace_.operations.data() + rows.last,
+                           [&](const GpuOperation& operation) { return operation.start_ns < until_ns; });
+  return after != first && after[-1].end_ns > after_ns;
 }
 
 const StreamWaits::Wait* StreamWaits::last_of(const std::vector<Wait>& waits, int64_t after_ns, int64_t until_ns) {

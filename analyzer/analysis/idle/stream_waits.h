@@ -1,7 +1,7 @@
 // Which streams had to wait for an event of another stream, for a value in memory, or for a host function, and since
 // when? Sources: the synchronisations that CUPTI reported; the event calls of prof's logs (a record of an event, later
 // a wait for the same handle); calls that name an address of memory (value_waits.h); calls that name a host function.
-// Used by gaps.cpp. O(n log n).
+// Used by gap_division.cpp and gaps.cpp. O(n log n).
 #pragma once
 
 #include "analyzer/model/call_class.h"
@@ -23,19 +23,23 @@ class StreamWaits {
 
   StreamWaits(const Trace& trace, const CallTable& calls);
 
-  // The last wait for an event or a value that was put on the stream in (after, until]; null if there is none.
-  const Wait* last(StreamId stream, int64_t after_ns, int64_t until_ns) const {
-    return last_of(waits_[index(stream)], after_ns, until_ns);
-  }
-  // The last host function that was put on the stream in (after, until]; null if there is none.
-  const Wait* last_function(StreamId stream, int64_t after_ns, int64_t until_ns) const {
-    return last_of(functions_[index(stream)], after_ns, until_ns);
-  }
+  // The last wait for an event or a value, and the last host function, that were put on the stream of an operation
+  // after the launch of the operation before it and no later than `launch_ns`. Null if there is none.
+  struct Before {
+    const Wait* wait = nullptr;
+    const Wait* function = nullptr;
+    int64_t function_ns = 0;  // the host function began no earlier: after its call and after the operation before it
+  };
+  Before before_operation(uint32_t operation, int64_t launch_ns) const;
+
+  // Whether the last operation of a stream that started before `until_ns` ended after `after_ns`.
+  bool ended_after(uint32_t stream, int64_t after_ns, int64_t until_ns) const;
 
  private:
   void add_calls(const Trace& trace, const CallTable& calls);
   static const Wait* last_of(const std::vector<Wait>& waits, int64_t after_ns, int64_t until_ns);
 
+  const Trace& trace_;
   std::vector<std::vector<Wait>> waits_, functions_;  // by stream, then by time
 };
 

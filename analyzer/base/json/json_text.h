@@ -17,7 +17,8 @@ namespace prof::analyzer {
 size_t utf8_length(std::string_view text);
 
 // The number of the character at the front if it is not visible and controls the text around it: its direction
-// (U+202E …), the terminal (U+0080 … U+009F), the line (U+2028, U+2029). Else 0. `length`: utf8_length() of the text.
+// (U+202E …), the terminal (U+0080 to U+009F), the line (U+2028, U+2029). Else 0. `length`: utf8_length() of the
+// text.
 uint32_t invisible_control(std::string_view text, size_t length);
 
 // The same text in valid UTF-8 for people: every byte that belongs to no character, and every control character,

@@ -1,10 +1,10 @@
 // Secrets of the command line and of recorded variables are not written into the log, unless PROF_SECRETS=keep.
 // Env: PROF_GPU=off OMPI_COMM_WORLD_TOKEN=hidden3
-// Shell: {run} --password hidden1 --url=https://example.me:hidden2@host/ --tokenizer bert && PROF_SECRETS=keep {run} --password shown1
+// Shell: {run} --password hidden1 --url=redis://me:hidden2@x/ --tokenizer t && PROF_SECRETS=keep {run} --key kept
 // Expect: status 0
 // Expect: logs 2
-// Expect: log 1: text --password *** --url=https://example.me:***@host/ --tokenizer bert, text OMPI_COMM_WORLD_TOKEN=***
-// Expect: log 2: text --password shown1, text OMPI_COMM_WORLD_TOKEN=hidden3
+// Expect: log 1: text --password *** --url=redis://me:***@x/ --tokenizer t, text OMPI_COMM_WORLD_TOKEN=***
+// Expect: log 2: text --key kept, text OMPI_COMM_WORLD_TOKEN=hidden3
 #include "tests/sim/sim_program.h"
 
 #include <cstdlib>

@@ -105,7 +105,8 @@ TEST(KinetoImport, RefusesWhatIsNoTraceWithThePlace) {
 // Each of the names costs its event without a repair: an escape that is none, \u without a number, half a surrogate.
 TEST(KinetoImport, KeepsEventsWhoseBackslashesNobodyEscaped) {
   const auto trace = import_text(R"json({"traceEvents":[
-{"ph":"X","cat":"python_function","name":"torch\cuda\__init__.py(219): f","pid":1,"tid":1,"ts":1,"dur":1,"args":{"a":["\d"]}},
+{"ph":"X","cat":"python_function","name":"torch\cuda\__init__.py(219): f","pid":1,"tid":1,"ts":1,"dur":1,
+ "args":{"a":["\d"]}},
 {"ph":"X","cat":"python_function","name":"C:\users\x\t.py(3): main","pid":1,"tid":1,"ts":3,"dur":1},
 {"ph":"X","cat":"python_function","name":"a\b\f\r.py(1): y","pid":1,"tid":1,"ts":5,"dur":1},
 {"ph":"X","cat":"cpu_op","name":"aten::op","pid":1,"tid":1,"ts":7,"dur":1,
