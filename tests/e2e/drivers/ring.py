@@ -188,6 +188,16 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
     finish(folder, program)
     status, said = prof("check", log)
     expect("the last seconds", status == 0 and "the last seconds of the run" in said, said)
+    # A ring of seconds grows until it holds so many. It is complete from its horizon to its end.
+    folder = root / "long enough"
+    program = started(folder, PROF_RING="0.6s")
+    log = has_gone_round(folder)
+    time.sleep(1)
+    finish(folder, program)
+    found = checked(log)
+    last_ns = found["begin_realtime_ns"] + found["covered_ns"]
+    kept_s = (last_ns - found["ring"]["horizon_realtime_ns"]) / 1e9
+    expect("the ring holds the seconds that were asked for, and not many times as much", 0.6 <= kept_s <= 3, kept_s)
     folder = root / "none"
     program = started(folder, PROF_RING="off")
     status, said = prof("ctl", program.pid, "dump")
