@@ -18,6 +18,7 @@ import steps_build  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
+import steps_ends  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_hook  # noqa: E402
 import steps_killed  # noqa: E402
@@ -48,6 +49,8 @@ STEPS = {
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,
     "torch_killed": steps_killed.torch_killed,
+    "exits": steps_ends.exits,
+    "starts": steps_ends.starts,
     "dataloader": steps_processes.dataloader,
     "ranks_one_gpu": steps_processes.ranks_one_gpu,
     "doctor": steps_processes.doctor,
@@ -84,6 +87,7 @@ STEPS = {
     "sampling": steps_sampling.sampling,
     "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,
+    "flush_costs": steps_ends.flush_costs,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
     "native_stack": steps_stacks.native_stack,

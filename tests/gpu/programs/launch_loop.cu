@@ -6,6 +6,7 @@
 //                              loop sparse LAUNCHES PAUSE_NS        the same with kernels of 5, 40 and 150 us in turn,
 //                                                                   each followed by a pause of half to one and a half
 //                                                                   times PAUSE_NS
+//                              loop sync LAUNCHES                   the same with a synchronisation after each launch
 //                              start                                cudaProfilerStart(), answered with {}
 //                            so that processes with and without a profiler can be kept alive and timed in turn
 //   launch_loop --forever NS launches a kernel every 20 us and prints how many launches have returned, until killed
@@ -57,6 +58,13 @@ struct Loop {
     timed(launches, print, [&](long) {
       wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
       if (pause_ns != 0) pause(pause_ns);
+    });
+  }
+
+  void run_synchronising(long launches) {
+    timed(launches, true, [&](long) {
+      wait_kernel<<<1, 1, 0, stream>>>(0);
+      CHECK(cudaStreamSynchronize(stream));
     });
   }
 
@@ -122,6 +130,10 @@ void serve() {
       CHECK(cudaProfilerStart());
       std::puts("{}");
       std::fflush(stdout);
+      continue;
+    }
+    if (std::sscanf(line, "loop sync %ld", &launches) == 1 && launches > 0) {
+      loop.run_synchronising(launches);
       continue;
     }
     if (std::sscanf(line, "loop sparse %ld %llu", &launches, &pause_ns) == 2 && launches > 0) {
