@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "tests/sim/device.h"
 #include "tests/sim/script.h"
@@ -53,9 +55,26 @@ CallRule* rules() {
   return all;
 }
 
+// Whether the call returns the error that a kernel left. Calls that use no context do not.
+bool returns_device_error(const ApiInfo& info) {
+  const std::string_view name = info.base;
+  for (const std::string_view free :
+       {"cuInit", "cuDriver", "cuGet", "cuDeviceGet", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent",
+        "cuCtxSetCurrent", "cuThread", "cuProfiler"}) {
+    if (name.starts_with(free)) return false;
+  }
+  return true;
+}
+
+bool has_asserting_kernel(const Script& told) {
+  return told.default_kernel.asserts ||
+         std::any_of(told.kernels.begin(), told.kernels.end(), [](const auto& row) { return row.second.asserts; });
+}
+
 void update_plain() {
   const Script& told = script();
-  g_plain.store(clock_is_real() && !told.timed && told.faults.empty() && g_sink.load() == nullptr && !g_forked.load());
+  g_plain.store(clock_is_real() && !told.timed && !has_asserting_kernel(told) && told.faults.empty() &&
+                g_sink.load() == nullptr && !g_forked.load());
 }
 
 Ns half(Ns cost) { return cost / 2; }
@@ -115,10 +134,17 @@ ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
   // time.
   advance_ns(half(rule.cost));
   settle_device();
+  if (device_error() != CUDA_SUCCESS && !refused_ && returns_device_error(kApiTable[static_cast<unsigned>(id)])) {
+    refused_ = true;
+    fault_ = device_error();
+  }
 }
 
 CUresult ApiScope::leave(CUresult result) {
   if (g_forked.load(std::memory_order_relaxed)) return result;
+  if (result == CUDA_SUCCESS && device_error() != CUDA_SUCCESS &&
+      returns_device_error(kApiTable[static_cast<unsigned>(id_)]))
+    result = device_error();
   const Ns cost = rules()[static_cast<unsigned>(id_)].cost;
   advance_ns(cost - half(cost));
   if (sink_ != nullptr && sink_ == activity_sink()) {

@@ -30,6 +30,7 @@ struct Timeline {
   std::deque<OperationPtr> callbacks;
   bool callback_thread = false, device_thread = false;
   std::atomic<uint64_t> unfinished{0};
+  std::atomic<CUresult> error{CUDA_SUCCESS};
 };
 
 Timeline& timeline() {
@@ -107,7 +108,7 @@ void time_waiting(Ns moment) {
 
 void report(const Operation& operation) {
   ActivitySink* sink = activity_sink();
-  if (sink == nullptr || !operation.work.recorded) return;
+  if (sink == nullptr || !operation.work.recorded || device_error() != CUDA_SUCCESS) return;
   switch (operation.work.record.kind) {
     case OperationKind::Kernel:
     case OperationKind::Memcpy:
@@ -141,7 +142,8 @@ bool retire_one(Ns moment) {
     }
     if (one->work.callback && !one->called_back) continue;
     line.running.erase(one);
-    if (one->work.effect) one->work.effect();
+    if (one->work.asserts) line.error.store(CUDA_ERROR_ASSERT);
+    if (one->work.effect && line.error.load() == CUDA_SUCCESS) one->work.effect();
     one->retired = true;
     one->after.clear();
     line.unfinished.fetch_sub(1);
@@ -246,6 +248,22 @@ OperationPtr add(Stream* stream, Work work, std::vector<OperationPtr> after, Ns 
 }
 
 }  // namespace
+
+void take_first_call_time(FirstCall which) {
+  struct First {
+    std::mutex mutex;
+    std::atomic<bool> over{false};
+  };
+  static auto* const firsts = new First[2];
+  First& first = firsts[static_cast<size_t>(which)];
+  if (first.over.load(std::memory_order_acquire)) return;
+  std::lock_guard<std::mutex> lock(first.mutex);
+  if (first.over.load(std::memory_order_relaxed)) return;
+  if (other_threads()) std::this_thread::sleep_for(std::chrono::milliseconds(script().first_call_ms));
+  first.over.store(true, std::memory_order_release);
+}
+
+CUresult device_error() { return timeline().error.load(); }
 
 std::mutex& device_mutex() { return timeline().mutex; }
 

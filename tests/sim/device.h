@@ -20,6 +20,7 @@ struct Work {  // the operation to run; a graph node keeps one too
   OperationRecord record;
   Ns duration = 0;
   bool overlaps = false;
+  bool asserts = false;
   bool recorded = true;             // by CUPTI
   std::function<void()> effect;     // on memory, when the operation ends
   std::function<void()> callback;   // the program's host function, run on the driver's callback thread
@@ -50,6 +51,14 @@ void wait_for_stream(Lock& lock, Stream* stream);
 void wait_for_context(Lock& lock, Context* context);
 void wait_for_everything(Lock& lock);
 void limit_outstanding(Lock& lock, Stream* stream);
+
+// The error that an assertion of a kernel left: every later call that uses the device returns it, nothing more runs.
+CUresult device_error();
+
+// The first call that sets up the driver, or the first context, takes wall time, and other threads that make it wait.
+// One thread alone cannot notice, so it does not wait.
+enum class FirstCall { Init, Context };
+void take_first_call_time(FirstCall which);
 
 void settle_device();  // retires what has ended by now
 CUcontext current_context_handle();

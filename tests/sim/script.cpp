@@ -52,12 +52,14 @@ void read_kernel(Script& to, const Line& line) {
     const std::string& word = line.words[i];
     if (word == "overlap") {
       kernel.overlaps = true;
+    } else if (word == "asserts") {
+      kernel.asserts = true;
     } else if (word == "registers") {
       kernel.registers = static_cast<int>(line.number(++i));
     } else if (word == "shared") {
       kernel.static_shared = static_cast<int>(line.number(++i));
     } else {
-      fail(line.where, line.text, "kernel NAME NS [overlap] [registers N] [shared BYTES]");
+      fail(line.where, line.text, "kernel NAME NS [overlap] [asserts] [registers N] [shared BYTES]");
     }
   }
   if (line.word(1) == "*") {
@@ -174,6 +176,7 @@ const std::map<std::string, std::function<void(Script&, const Line&)>, std::less
       {"launch_latency", [](Script& to, const Line& line) { to.launch_latency = line.number(1); }},
       {"early_start", [](Script& to, const Line&) { to.early_start = true; }},
       {"host_func", [](Script& to, const Line& line) { to.host_func = line.number(1); }},
+      {"first_call", [](Script& to, const Line& line) { to.first_call_ms = line.number(1); }},
       {"max_outstanding", [](Script& to, const Line& line) { to.max_outstanding = line.number(1); }},
       {"internal_memset_kernel", [](Script& to, const Line&) { to.internal_memset_kernel = true; }},
       {"idle", [](Script& to, const Line& line) { to.idle_ms = line.number(1); }},

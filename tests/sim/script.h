@@ -25,7 +25,8 @@ struct DeviceScript {
 struct KernelScript {
   Ns duration = 5000;
   bool overlaps =
-      false;  // may start while the previous kernel on the stream still runs (programmatic dependent launch)
+      false;             // may start while the previous kernel on the stream still runs (programmatic dependent launch)
+  bool asserts = false;  // its assertion fails: the context ends with CUDA_ERROR_ASSERT, and the kernel has no record
   int registers = 32, static_shared = 0;
 };
 
@@ -66,6 +67,7 @@ struct Script {
   Ns copy_setup = 1000;
   double h2d = 25, d2h = 25, d2d = 2000, p2p = 200, h2h = 10;  // bytes per ns (GB/s)
   double memset_rate = 2000;
+  uint64_t first_call_ms = 20;  // wall time of the first cuInit and of the first context, if there are other threads
   uint64_t max_outstanding = 1024;      // a launch above this number waits for the stream; 0: never
   bool internal_memset_kernel = false;  // cuMemset* also runs a kernel without an API record
   uint64_t idle_ms =

@@ -132,6 +132,7 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
   Device* device = device_at(dev);
   if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
   if (const CUresult refused = allow_unsafe_call()) return refused;
+  take_first_call_time(FirstCall::Context);
   Context* made = nullptr;
   {
     Lock lock(device_mutex());
@@ -151,6 +152,7 @@ SIM_API(cuDevicePrimaryCtxRetain)(CUcontext* pctx, CUdevice dev) {
   if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
   Device* device = device_at(dev);
   if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  take_first_call_time(FirstCall::Context);
   Context* made = nullptr;
   {
     Lock lock(device_mutex());

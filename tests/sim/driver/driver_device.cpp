@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/sim/api_call.h"
+#include "tests/sim/device.h"
 #include "tests/sim/objects.h"
 
 namespace sim {
@@ -118,6 +119,7 @@ const char* intern(const std::string& text) {
 SIM_API(cuInit)(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (device_count() == 0) return CUDA_ERROR_NO_DEVICE;
+  take_first_call_time(FirstCall::Init);
   g_initialised.store(true);
   return CUDA_SUCCESS;
 }

@@ -29,6 +29,7 @@ Work kernel_of(const Function& function, const Shape& shape, bool overlaps, bool
   work.record.launch_type = cooperative ? 1 : 0;
   work.duration = function.told->duration;
   work.overlaps = overlaps || function.told->overlaps;
+  work.asserts = function.told->asserts;
   return work;
 }
 
