@@ -75,6 +75,17 @@ std::string samples_text(const Coverage& coverage) {
   return text;
 }
 
+// " (7 threads, at most 0.120 ms)": who lost the calls during the start. A thread that ended before is not known.
+std::string start_text(const Coverage& coverage, uint64_t calls) {
+  if (coverage.start_threads == 0) return {};
+  std::string text =
+      fmt::format(" ({} thread{}, at most {:.3f} ms", coverage.start_threads, coverage.start_threads == 1 ? "" : "s",
+                  static_cast<double>(coverage.start_most_ns) / 1e6);
+  if (calls > coverage.start_calls)
+    text += fmt::format("; {} by threads that recorded nothing later", calls - coverage.start_calls);
+  return text + ")";
+}
+
 using CounterSums = std::map<std::string, std::pair<uint64_t, format::Severity>>;  // by name
 
 struct Damaged {
@@ -124,7 +135,9 @@ std::string line(const Coverage& coverage, const CounterSums& counters, const Da
   }
   if (coverage.operations_reversed != 0) text += fmt::format("; GPU end before start {}", coverage.operations_reversed);
   for (const auto& [name, counter] : counters) {
-    if (counter.second != format::Severity::Info) text += fmt::format("; {} {}", name, counter.first);
+    if (counter.second == format::Severity::Info) continue;
+    text += fmt::format("; {} {}", name, counter.first);
+    if (name == "before_ready") text += start_text(coverage, counter.first);
   }
   if (damage.places != 0) text += fmt::format("; damaged places in the input {}", damage.places);
   return text;
@@ -190,6 +203,9 @@ void Coverage::add(const Coverage& other) {
   for (size_t i = 0; i < std::size(operations_unusable); ++i) operations_unusable[i] += other.operations_unusable[i];
   events_not_timed += other.events_not_timed;
   ranges_closed_early += other.ranges_closed_early;
+  start_threads += other.start_threads;
+  start_calls += other.start_calls;
+  start_most_ns = std::max(start_most_ns, other.start_most_ns);
   overwritten_blocks += other.overwritten_blocks;
   overwritten_records += other.overwritten_records;
   before_horizon += other.before_horizon;

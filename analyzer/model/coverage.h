@@ -55,6 +55,9 @@ struct Coverage {
   bool stacks = false;               // call stacks were recorded
   uint64_t launches_with_stack = 0;  // with at least one frame
   uint64_t launches_stack_gap[static_cast<size_t>(StackGap::kCount)] = {};
+  uint64_t start_threads = 0;          // threads with calls that passed through while the recorder started
+  uint64_t start_calls = 0;            // these calls
+  uint64_t start_most_ns = 0;          // the longest time, of one thread, from such a call to its first record
   uint64_t overwritten_blocks = 0;     // of a ring, intentionally
   uint64_t overwritten_records = 0;    // records in these blocks
   uint64_t before_horizon = 0;         // calls and GPU operations that remain by chance; not imported
@@ -83,7 +86,8 @@ struct Coverage {
 // if a ring was overwritten "overwritten on purpose 45000 records in 300 blocks, before the horizon and left out 12",
 // if PROF_DEVICES excluded GPUs "not recorded by PROF_DEVICES=1: launches 206, GPU operations 205",
 // if PROF_BUDGET limited GPU times, the share that it cost, and that GPU times are those of bursts,
-// then each counter of the process that is not 0 and means loss or less exactness, and damage of the log.
+// if calls were lost while the recorder started, "before_ready 7000 (7 threads, at most 0.120 ms)",
+// then each other counter of the process that is not 0 and means loss or less exactness, and damage of the log.
 std::string coverage_line(const Process& process);
 
 // The same, summed over all processes of the model.

@@ -31,21 +31,71 @@ bool tsc_is_invariant() {
   return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
 }
 
-uint64_t measure_tsc_rate() {
-  // A measurement of 5 ms has an error of about 10 ppm. The rate only labels GPU times; clock anchors in the log carry
-  // the exact relation.
-  const ClockReading from = read_clocks();
-  ClockReading to = from;
-  while (to.monotonic_ns - from.monotonic_ns < 5'000'000) {
-    sleep_ns(1'000'000);
-    to = read_clocks();
+// The two clocks when the library was loaded; a forked child has its parent's reading.
+struct TscReading {
+  uint64_t tick = 0, ns = 0;
+};
+TscReading g_at_load;
+
+// The TSC is read between two readings of the other clock. The narrowest bracket of four is used.
+TscReading read_tsc() {
+  TscReading best;
+  uint64_t best_width = UINT64_MAX;
+  for (int i = 0; i < 4; ++i) {
+    const uint64_t before = monotonic_ns();
+    const uint64_t tick = __rdtsc();
+    const uint64_t width = monotonic_ns() - before;
+    if (width >= best_width) continue;
+    best_width = width;
+    best = {tick, before + width / 2};
   }
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(to.tick - from.tick) * 1'000'000'000 /
-                               (to.monotonic_ns - from.monotonic_ns));
+  return best;
+}
+
+// A measurement of 5 ms has an error of about 10 ppm, one of 0.1 ms of about 500 ppm. The rate only labels GPU times;
+// clock anchors in the log carry the exact relation.
+constexpr uint64_t kExactNs = 5'000'000, kLeastNs = 50'000;
+
+struct TscRate {
+  uint64_t per_second = 0, measured_ns = 0;
+};
+// The rate since the library was loaded. Waits until that is `least` ago. 0: the clock does not move.
+TscRate measure_tsc_rate(uint64_t least) {
+  note_clocks_at_load();  // a hook may come before the constructor
+  TscRate rate;
+  for (int tries = 0; tries < 8; ++tries) {
+    const TscReading now = read_tsc();
+    rate.measured_ns = now.ns > g_at_load.ns ? now.ns - g_at_load.ns : 0;
+    const unsigned __int128 ticks = now.tick - g_at_load.tick;
+    if (rate.measured_ns != 0) rate.per_second = static_cast<uint64_t>(ticks * 1'000'000'000 / rate.measured_ns);
+    if (rate.measured_ns >= least) break;
+    sleep_ns(least - rate.measured_ns);
+  }
+  return rate;
 }
 #endif
 
+std::atomic<bool> g_settled{false};
+
+// CUPTI's clock begins now. Ticks have 64 bits and grow over centuries, so the product needs 128 bits. 32 fraction bits
+// keep the rate exact to 1e-9.
+void set_gpu_clock() {
+  const bool tsc = g_clock.source == format::ClockSource::Tsc;
+  const ClockReading now = read_clocks();
+  g_clock.base_tick = now.tick;
+  g_clock.base_ns = now.monotonic_ns;
+  g_clock.shift = tsc ? 32 : 0;
+  g_clock.multiplier =
+      tsc ? static_cast<uint64_t>((static_cast<unsigned __int128>(1'000'000'000) << 32) / g_clock.ticks_per_second) : 1;
+}
+
 }  // namespace
+
+void note_clocks_at_load() {
+#if defined(__x86_64__)
+  if (g_at_load.ns == 0) g_at_load = read_tsc();
+#endif
+}
 
 uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
@@ -82,7 +132,7 @@ bool start_clock(const option::OneOf<option::Clock>& choice) {
   g_clock.read = monotonic_ns;
   g_clock.source = format::ClockSource::Monotonic;
   g_clock.ticks_per_second = 1'000'000'000;
-  bool tsc = false;
+  bool tsc = false, exact = true;
   const bool wanted = choice == option::Clock::Function;
   void* function = nullptr;
   if (wanted) {
@@ -94,22 +144,44 @@ bool start_clock(const option::OneOf<option::Clock>& choice) {
   }
 #if defined(__x86_64__)
   if (function == nullptr && choice != option::Clock::Monotonic && tsc_is_invariant()) {
-    tsc = true;
-    g_clock.source = format::ClockSource::Tsc;
-    g_every_launch.tsc.store(true, std::memory_order_relaxed);
-    g_clock.ticks_per_second = measure_tsc_rate();
+    const TscRate rate = measure_tsc_rate(kLeastNs);
+    tsc = rate.per_second != 0;
+    if (tsc) {
+      g_clock.source = format::ClockSource::Tsc;
+      g_every_launch.tsc.store(true, std::memory_order_relaxed);
+      g_clock.ticks_per_second = rate.per_second;
+      exact = rate.measured_ns >= kExactNs;
+    }
   }
 #endif
   g_every_launch.tsc.store(tsc, std::memory_order_release);
-  const ClockReading now = read_clocks();
-  g_clock.base_tick = now.tick;
-  g_clock.base_ns = now.monotonic_ns;
-  // Ticks have 64 bits and grow over centuries, so the product needs 128 bits. 32 fraction bits keep the rate exact to
-  // 1e-9.
-  g_clock.shift = tsc ? 32 : 0;
-  g_clock.multiplier =
-      tsc ? static_cast<uint64_t>((static_cast<unsigned __int128>(1'000'000'000) << 32) / g_clock.ticks_per_second) : 1;
+  set_gpu_clock();
+  g_settled.store(exact);
   return !wanted || function != nullptr;
+}
+
+void settle_clock() {
+#if defined(__x86_64__)
+  if (clock_is_settled()) return;
+  if (g_clock.source == format::ClockSource::Tsc) {
+    if (const TscRate rate = measure_tsc_rate(kExactNs); rate.per_second != 0)
+      g_clock.ticks_per_second = rate.per_second;
+    set_gpu_clock();
+  }
+  g_settled.store(true);
+#endif
+}
+
+bool clock_is_settled() { return g_settled.load(); }
+
+uint64_t exact_ticks_per_second() {
+#if defined(__x86_64__)
+  if (!clock_is_settled() && g_clock.source == format::ClockSource::Tsc) {
+    const TscRate rate = measure_tsc_rate(0);
+    return rate.measured_ns >= kExactNs ? rate.per_second : 0;
+  }
+#endif
+  return g_clock.ticks_per_second;
 }
 
 uint64_t gpu_clock_ns() {

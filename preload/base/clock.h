@@ -27,9 +27,20 @@ struct Clock {
 
 extern Clock g_clock;
 
-// Chooses the clock once per process: `choice` is PROF_CLOCK. If the TSC is used, measuring its rate takes up to 10 ms.
-// Returns false if the program exports no function of that name; the clock is then the one of "auto".
+// The library is loaded: the measurement of the TSC's rate begins here, so that the start of a recording need not wait.
+void note_clocks_at_load();
+
+// Chooses the clock once per process: `choice` is PROF_CLOCK. Returns false if the program exports no function of that
+// name; the clock is then the one of "auto". The rate of the TSC is that of the time since note_clocks_at_load(). If
+// that time is short, the rate is provisional (settle_clock()).
 bool start_clock(const option::OneOf<option::Clock>& choice);
+
+// Makes the rate of the TSC final before the first GPU time: CUPTI's clock must not change afterwards. Waits until 5 ms
+// have passed since the library was loaded. Only the thread that opens CUPTI calls it. Later calls do nothing.
+void settle_clock();
+bool clock_is_settled();
+// The rate of the ticks with an error of about 10 ppm. 0: the library was loaded less than 5 ms ago.
+uint64_t exact_ticks_per_second();
 
 inline uint64_t now_ticks() {
 #if defined(__x86_64__)

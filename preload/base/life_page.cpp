@@ -33,6 +33,7 @@ LifePage* make_life_page() {
         [] {
           life().epoch.store(0, std::memory_order_relaxed);
           life().phase.store(Phase::Cold, std::memory_order_relaxed);
+          life().used.store(false, std::memory_order_relaxed);
         },
         &__dso_handle);
   }

@@ -18,6 +18,8 @@ struct LifePage {
   std::atomic<bool> runtime_calls;  // of the recording: PROF_RUNTIME
   // The preparation before the first recording is done (passes_by() in recording_period.h).
   std::atomic<bool> prepared;
+  // A recording was started or prepared in this process. A child in another pid namespace may have its parent's pid.
+  std::atomic<bool> used;
 };
 
 extern LifePage g_first_life_page;  // a static page, until the first start makes one that fork wipes

@@ -14,6 +14,7 @@
 #include "preload/capture/gpu_bursts.h"
 #include "preload/capture/gpu_flushes.h"
 #include "preload/capture/streams/streams.h"
+#include "preload/capture/wait_flushes.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/gpu_devices.h"
 #include "preload/hardware_counters/counter_recording.h"
@@ -98,7 +99,8 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
 // state, all sequentially consistent.)
 void reach(GpuActivity reached) {
   GpuActivity taking = GpuActivity::Taking;
-  if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return;
+  if (reached == GpuActivity::On) open_wait_flushes();
+  if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return close_wait_flushes();
   if (g_window.load() != static_cast<uint32_t>(Window::Open)) stop_gpu_activity();
 }
 
@@ -215,12 +217,14 @@ void stop_gpu_activity() {
 
 void restart_gpu_activity() {
   reset_gpu_bursts();
+  close_wait_flushes();
   g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
   await_launches();
 }
 
 void abandon_gpu_activity() {
   reset_gpu_bursts();
+  close_wait_flushes();
   abandon_cupti_kinds();
   g_said.store(false, std::memory_order_relaxed);
   reset_cupti_client();

@@ -34,11 +34,15 @@ struct ThreadDef {
   uint32_t tid = 0;
   uint64_t first_tick = 0;
   std::string_view name;  // the kernel's name of the thread at its first record
+  // Calls before that which passed through while another thread started the recorder, and the time since the first.
+  uint64_t calls_lost = 0, lost_ns = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("thread", s.thread);
     v.value("tid", s.tid);
     v.value("first_tick", s.first_tick);
     v.text("name", s.name);
+    v.optional("calls_lost", s.calls_lost);
+    v.optional("lost_ns", s.lost_ns);
   }
 };
 

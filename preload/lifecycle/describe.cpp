@@ -10,6 +10,7 @@
 #include "preload/log/log_name.h"
 #include "preload/log/log_storage.h"
 #include "preload/record/append.h"
+#include "preload/record/gpu_clock.h"
 #include "preload/record/intern.h"
 #include "preload/record/texts.h"
 
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace prof::preload {
@@ -50,6 +52,16 @@ void describe_header() {
   header.counter_names_bytes = static_cast<uint32_t>(at - names);
   g_log.counters()->magic = format::kFileMagic;
   std::atomic_ref(header.magic).store(format::kFileMagic, std::memory_order_release);
+}
+
+void refine_header() {
+  static std::atomic<const format::FileHeader*> refined{nullptr};
+  format::FileHeader* const header = g_log.header();
+  if (header == nullptr || refined.load(std::memory_order_relaxed) == header) return;
+  const uint64_t rate = exact_ticks_per_second();
+  if (rate == 0) return;
+  std::atomic_ref(header->ticks_per_second).store(rate, std::memory_order_relaxed);
+  refined.store(header, std::memory_order_relaxed);
 }
 
 namespace {
@@ -140,12 +152,7 @@ void describe_process() {
   if (!launcher_size().empty()) define_meta("world_size", launcher_size());
   if (options().secrets == option::Secrets::Keep) define_meta("secrets", "kept");
   if (may_tell(option::About::Environment)) describe_environment();
-  format::GpuClock clock;
-  clock.base_tick = g_clock.base_tick;
-  clock.base_ns = g_clock.base_ns;
-  clock.multiplier = g_clock.multiplier;
-  clock.shift = g_clock.shift;
-  define(clock);
+  define_gpu_clock();
 }
 
 }  // namespace prof::preload

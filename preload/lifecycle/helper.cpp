@@ -4,6 +4,7 @@
 #include "preload/base/helper_wake.h"
 #include "preload/base/libc.h"
 #include "preload/base/life_page.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/base/signals.h"
 #include "preload/capture/streams/streams.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 
@@ -37,8 +39,10 @@ enum : uint32_t { kNoRequest, kRequested, kFinished };
 
 std::atomic<uint32_t> g_stop{0};
 std::atomic<uint32_t> g_finish{kNoRequest};
+std::atomic<bool> g_pause{false};
 std::atomic<pid_t> g_helper_pid{0};
-std::atomic<uint32_t> g_idle{1};  // futex word: 1 while the helper touches nothing of the log
+std::atomic<pid_t> g_helper_tid{0};  // 0: it has not started to run
+std::atomic<uint32_t> g_idle{1};     // futex word: 1 while the helper touches nothing of the log
 
 void emit_anchor() {
   const ThreadScope scope;
@@ -50,6 +54,7 @@ void emit_anchor() {
 void* helper_main(void* epoch_argument) {
   const uint64_t epoch = reinterpret_cast<uint64_t>(epoch_argument);
   OwnCalls own;
+  g_helper_tid.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_release);
   prctl(PR_SET_NAME, "libprof", 0, 0, 0);
   uint64_t next_anchor = monotonic_ns();
   uint64_t next_flush = next_anchor + options().flush;
@@ -71,7 +76,7 @@ void* helper_main(void* epoch_argument) {
     }
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
-    if (over) return nullptr;
+    if (over || g_pause.load(std::memory_order_acquire)) return nullptr;
     if (g_finish.load(std::memory_order_acquire) == kRequested) {
       finish_recording();
       g_finish.store(kFinished, std::memory_order_release);
@@ -113,6 +118,8 @@ bool start_helper() {
   g_stop.store(0, std::memory_order_relaxed);
   g_idle.store(1, std::memory_order_relaxed);
   g_finish.store(kNoRequest, std::memory_order_relaxed);
+  g_pause.store(false, std::memory_order_relaxed);
+  g_helper_tid.store(0, std::memory_order_relaxed);
   if (prof_libc_pthread_create == nullptr) return false;
   const SignalsBlocked blocked;  // signal handlers of the program never run on our thread
   pthread_t thread{};
@@ -125,6 +132,31 @@ bool start_helper() {
   pthread_attr_destroy(&attributes);
   if (ok) g_helper_pid.store(getpid(), std::memory_order_release);
   return ok;
+}
+
+bool pause_helper() {
+  constexpr uint64_t kMostNs = 100'000'000, kStepNs = 50'000;
+  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return false;
+  if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return false;
+  const KeepErrno keep;
+  if (threads_of_process() > 2) return false;  // the program has other threads
+  if (g_pause.exchange(true, std::memory_order_acq_rel)) return false;
+  const uint64_t end = monotonic_ns() + kMostNs;
+  do {
+    wake_helper();
+    sleep_ns(kStepNs);
+    const pid_t tid = g_helper_tid.load(std::memory_order_acquire);
+    if (tid != 0 && syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH) return true;
+  } while (monotonic_ns() < end);
+  g_pause.store(false, std::memory_order_release);  // it is inside CUPTI
+  explain("the helper thread did not end in time before unshare() or setns()");
+  return false;
+}
+
+void resume_helper() {
+  const KeepErrno keep;
+  if (life().epoch.load(std::memory_order_acquire) == 0) return;
+  if (!start_helper()) explain("the helper thread cannot start again after unshare() or setns()");
 }
 
 void finish_on_helper_thread() {

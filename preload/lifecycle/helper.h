@@ -16,6 +16,13 @@ bool start_helper();
 // the log.
 void stop_helper(uint64_t ns);
 
+// The program is about to make a system call that fails in a process with several threads. If the helper thread is the
+// only other thread, requests that it ends and waits, at most 100 ms, until the kernel has removed it. Returns false if
+// nothing was done. After the call, resume_helper() starts it again. (After CLONE_NEWPID the kernel allows no new
+// thread. The program's threads then do without it.)
+bool pause_helper();
+void resume_helper();
+
 // The process ends now, without exit handlers (_exit). The helper thread finishes the recording, and the caller waits
 // for it: at most PROF_EXIT_WAIT, and at most 0.5 s while nothing is collected. The caller takes no lock, allocates
 // nothing and calls no driver function, so it may be inside a signal handler. Nothing happens in a process that shares

@@ -16,13 +16,6 @@ namespace prof::preload {
 
 namespace {
 
-// The number of threads from the links of /proc/self/task: one per thread, and two. 0: there is no /proc.
-uint64_t threads_of_process() {
-  struct stat task {};
-  if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &task, 0) != 0 || task.st_nlink < 3) return 0;
-  return task.st_nlink - 2;
-}
-
 // Whether the main thread has left. The line of /proc/self/stat is "pid (name) state …", and the name may contain
 // parentheses.
 bool main_thread_is_zombie() {
@@ -38,6 +31,13 @@ bool main_thread_is_zombie() {
 }
 
 }  // namespace
+
+// By the links of /proc/self/task: one per thread, and two.
+uint64_t threads_of_process() {
+  struct stat task {};
+  if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &task, 0) != 0 || task.st_nlink < 3) return 0;
+  return task.st_nlink - 2;
+}
 
 bool is_last_thread() {
   const KeepErrno keep;

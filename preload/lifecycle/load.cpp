@@ -3,6 +3,7 @@
 // each shared object.
 #include "preload/lifecycle/load.h"
 
+#include "preload/base/clock.h"
 #include "preload/base/environment.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
@@ -38,6 +39,7 @@ bool make_ready() {
 }
 
 __attribute__((constructor)) void loaded() {
+  note_clocks_at_load();
   find_own_library();
   const char* const path = library_path();
   if (inert() || path[0] == '\0' || !ready_to_record()) return;

@@ -38,11 +38,14 @@ bool g_child_possible = false;         // a start ran in this memory before: the
 uint32_t g_recordings = 0;             // recordings of this process
 uint64_t g_ended_ns = 0;               // when the last one ended
 
+// Whether this is the process with that pid, and not a child of it.
+bool is_process(pid_t pid) { return pid == getpid() && life().used.load(std::memory_order_relaxed); }
+
 // A recording finishes in two steps. Exit handlers run last-in first-out. In this one, CUPTI and the driver are still
 // usable, so GPU records are collected now. Libraries that were loaded earlier clean up later, and their calls belong
 // in the log. quick_exit() runs no destructors, so the recording finishes at once there.
 void at_exit(void*) {
-  if (getpid() != g_pid) return;
+  if (!is_process(g_pid)) return;
   for_each_subsystem(&Subsystem::finish, true);
 }
 void at_quick_exit(void*) { finish_recording(); }
@@ -76,10 +79,11 @@ void await_cut_off_threads(uint64_t ended) {
 
 void leave_parents_recording() {
   g_recordings = 0;
+  t_before_ready = {};
   for_each_subsystem(&Subsystem::abandon);
 }
 
-bool is_prepared() { return g_prepared_pid.load(std::memory_order_relaxed) == getpid(); }
+bool is_prepared() { return is_process(g_prepared_pid.load(std::memory_order_relaxed)); }
 
 // Returns false if nothing is recorded in this process. (The clock belongs to the process: a thread of an earlier
 // recording may still read it.)
@@ -115,7 +119,7 @@ bool start_recording() {
   const DirectCalls own;
   set_exit_handlers({at_exit, at_quick_exit});
   // The epoch of the earlier recording of this process; 0: there is none.
-  const uint64_t ended = g_recordings != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;
+  const uint64_t ended = g_recordings != 0 && is_process(g_pid) ? g_newest_life.load(std::memory_order_relaxed) : 0;
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended != 0) {
     await_cut_off_threads(ended);
@@ -124,7 +128,9 @@ bool start_recording() {
     leave_parents_recording();
   }
   g_child_possible = true;
-  if (ended == 0 && !prepare_process()) return false;
+  const bool wanted = ended != 0 || prepare_process();
+  life().used.store(true, std::memory_order_relaxed);
+  if (!wanted) return false;
   const StartFacts facts{ended, g_recordings + 1};
   for (const Subsystem& subsystem : subsystems()) {
     if (subsystem.start != nullptr && !subsystem.start(facts)) return refuse_start(subsystem.name);
@@ -138,6 +144,7 @@ bool start_recording() {
     life().epoch.store(0, std::memory_order_release);
     return refuse_start("the first thread");
   }
+  g_log.move_descriptor();
   for_each_subsystem(&Subsystem::describe);
   start_helper();
   if (ended == 0) register_exit_handlers();
@@ -156,7 +163,7 @@ bool enter_slow() {
   if (phase != Phase::Cold) return enter_phase(phase);
   if (inside_our_calls()) return false;
   if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) {
-    count(format::LossCounter::before_ready);
+    count_before_ready();
     return false;
   }
   const int saved = errno;
@@ -193,6 +200,7 @@ void prepare_for_a_later_recording() {
   if (g_child_possible) leave_parents_recording();
   g_child_possible = true;
   const bool wanted = prepare_process();
+  life().used.store(true, std::memory_order_relaxed);
   if (wanted) for_each_subsystem(&Subsystem::prepare);
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(wanted ? Phase::Cold : Phase::Stopped, std::memory_order_release);
@@ -208,7 +216,7 @@ void allow_another_recording() {
 
 void finish_recording() {
   Phase recording = Phase::Recording;
-  if (getpid() != g_pid) return;  // a vfork child that calls exit
+  if (!is_process(g_pid)) return;  // a vfork child that calls exit
   if (!life().phase.compare_exchange_strong(recording, Phase::Stopped, std::memory_order_acq_rel)) {
     return;
   }

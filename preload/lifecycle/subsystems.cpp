@@ -22,6 +22,7 @@
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/streams/depth_marks.h"
 #include "preload/capture/streams/streams.h"
+#include "preload/capture/wait_flushes.h"
 #include "preload/control/budget.h"
 #include "preload/control/prof_ctl.h"
 #include "preload/control/repeats.h"
@@ -125,6 +126,7 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "log file",
      .before_restart = [](uint64_t ended) { g_log.retire(ended); },
      .start = start_log_file,
+     .tend = refine_header,
      .finish_log = finish_log_file,
      .abandon = [] { g_log.abandon(); }},
     {.name = "prof ctl", .start = start_with<open_control>, .watch = watch_for_ctl, .unload = close_control},
@@ -161,6 +163,7 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "GPU activity",
      .prepare = arm_gpu_activity,
      .before_restart = [](uint64_t) { restart_gpu_activity(); },
+     .tick = tend_wait_flushes,
      .flush = flush_gpu_activity,
      .describe_stop =
          [] {

@@ -129,7 +129,6 @@ bool open_chunks(uint64_t first_bytes, uint64_t largest) {
   g_full.store(false, std::memory_order_relaxed);
   Slab* const first = make_slab();
   if (first == nullptr) return false;
-  touch(*first, 32);
   g_current.store(first, std::memory_order_release);
   return true;
 }

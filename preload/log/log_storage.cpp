@@ -87,7 +87,7 @@ bool LogFile::open_new(std::string_view folder, std::string_view output, unsigne
     int fd = create();
     if (fd < 0 && errno == ENOENT && make_folders_of(path_)) fd = create();
     if (fd >= 0) {
-      fd_ = move_up(fd);
+      fd_ = fd;
       struct stat s {};
       if (!stat_descriptor(fd_, s)) {
         discard();
@@ -140,9 +140,31 @@ void LogFile::discard() {
   counters_.store(nullptr, std::memory_order_release);
 }
 
+bool LogFile::is_ours(int fd) const {
+  struct stat s {};
+  return fd >= 0 && stat_descriptor(fd, s) && s.st_dev == device_ && s.st_ino == inode_;
+}
+
+void LogFile::move_descriptor() {
+  int low = fd_;
+  if (low < 0 || low >= kLowestDescriptor) return;
+  const int high = fcntl(low, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  if (high < 0) return;
+  if (!is_ours(high) || !fd_.compare_exchange_strong(low, high)) {
+    close(high);
+    return;
+  }
+  // A thread that is extending the log may still use the low number. If it takes long, that stays open.
+  for (int i = 0; users_.load() != 0; ++i) {
+    if (i == 100) return;
+    sleep_ns(1'000'000);
+  }
+  if (is_ours(low)) close(low);
+}
+
 bool LogFile::ours() {
   struct stat s {};
-  if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) return true;
+  if (is_ours(fd_)) return true;
   count(format::LossCounter::log_replaced);
   fd_ = -1;  // the number belongs to another file now: the recorder must never close it
   const int fd = open(path_, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -196,6 +218,7 @@ bool LogFile::reserve(uint64_t offset, uint64_t bytes) {
 format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
   const int saved = errno;
   void* memory = MAP_FAILED;
+  users_.fetch_add(1);
   if (ours()) {
     while (bytes != 0) {
       uint64_t end = end_.load(std::memory_order_relaxed);
@@ -206,7 +229,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
       offset = end;
       if (reserve(offset, bytes)) {
         const int flags = backing_ == format::Backing::Mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-        const int fd = backing_ == format::Backing::Mapped ? fd_ : -1;
+        const int fd = backing_ == format::Backing::Mapped ? fd_.load() : -1;
         memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd,
                       backing_ == format::Backing::Mapped ? static_cast<off_t>(offset) : 0);
         if (memory != MAP_FAILED && backing_ == format::Backing::Mapped) guard_mapping(memory, bytes);
@@ -219,6 +242,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
       bytes = bytes / 4 / format::kBlockBytes * format::kBlockBytes;
     }
   }
+  users_.fetch_sub(1);
   errno = saved;
   if (memory == MAP_FAILED) {
     bytes = 0;
@@ -241,7 +265,7 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
   while (bytes != 0) {
     // By system call: libc's pwrite is a cancellation point. The pages change meanwhile. The kernel copies a block from
     // its header on, so `committed` is never ahead of its records. The next copy contains what came later.
-    const long done = syscall(SYS_pwrite64, fd_, at, bytes, static_cast<off_t>(offset));
+    const long done = syscall(SYS_pwrite64, fd_.load(), at, bytes, static_cast<off_t>(offset));
     if (done <= 0) {
       if (done < 0 && errno == EINTR) continue;
       count(format::LossCounter::log_extend_failed);
@@ -271,9 +295,9 @@ void LogFile::finish(uint64_t end, uint64_t monotonic_ns) {
 }
 
 void LogFile::abandon() {
-  struct stat s {};
-  if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) close(fd_);
+  if (is_ours(fd_)) close(fd_);
   fd_ = -1;
+  users_.store(0);
   header_ = nullptr;
   counters_.store(nullptr, std::memory_order_relaxed);
 }

@@ -24,6 +24,10 @@ class LogFile {
   // `part` is the number of the recording in this process; the name of the second one ends in "-2".
   bool create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part = 1);
 
+  // Moves the descriptor to a high number, after other threads may record: in a process with several threads the kernel
+  // needs up to 20 ms to make its table of descriptors larger (synchronize_rcu).
+  void move_descriptor();
+
   // Makes `bytes` more of the log usable, a multiple of the block size, and returns their memory. If the disk or a
   // limit leaves less, `bytes` becomes smaller. Returns null if there is no room at all. Any thread may call it; no
   // lock.
@@ -58,7 +62,10 @@ class LogFile {
   bool room_for(uint64_t end, uint64_t bytes, uint64_t& allowed);
   bool reserve(uint64_t offset, uint64_t bytes);
 
-  int fd_ = -1;
+  bool is_ours(int fd) const;
+
+  std::atomic<int> fd_{-1};
+  std::atomic<uint32_t> users_{0};  // threads that extend the log: they may use a descriptor that was replaced
   uint64_t device_ = 0, inode_ = 0;
   uint64_t max_bytes_ = 0;
   std::atomic<uint64_t> end_{0};

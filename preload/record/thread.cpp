@@ -168,6 +168,14 @@ uint32_t thread_handle(uint32_t tid) {
   return 0;
 }
 
+void count_before_ready() {
+  count(format::LossCounter::before_ready);
+  if (t_before_ready.calls++ == 0) t_before_ready.since_ns = monotonic_ns();
+  // This call does not wait. But if there are more busy threads than processors, the starting thread needs one: without
+  // this, threads that call in a loop kept theirs for 16 ms and lost all calls of that time (8 threads, 2 processors).
+  syscall(SYS_sched_yield);
+}
+
 bool open_thread() {
   const int saved = errno;
   ThreadLocal& local = t_local;
@@ -222,7 +230,13 @@ bool open_thread() {
     definition.tid = state->tid;
     definition.first_tick = now_ticks();
     definition.name = name;
+    if (t_before_ready.calls != 0) {
+      definition.calls_lost = t_before_ready.calls;
+      definition.lost_ns = monotonic_ns() - t_before_ready.since_ns;
+      t_before_ready = {};
+    }
     ok = state->events.append(definition);
+    definition.calls_lost = definition.lost_ns = 0;
     state->events.repeat(definition);
     state->definitions.repeat(definition);
     if (!ok) {

@@ -35,6 +35,8 @@ struct alignas(64) ThreadState {
 // Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).
 // Keeps errno.
 bool open_thread();
+// This thread's call passes through, because another thread is starting the recorder. Keeps errno.
+void count_before_ready();
 // Called once per recording, before the first open_thread(). In a forked child it resets the states of the parent's
 // threads. Threads of an earlier recording of this process keep their state until they call a hook again, because they
 // may be inside a record. `ended` is called with the state of each thread that ends, so that other layers release what

@@ -28,6 +28,13 @@ constexpr uint16_t kPassingDirect = 0x100;
 constexpr uint16_t kPassingBusy = 0x8000;
 extern constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
 
+// The calls of this thread that passed through while the recorder was starting.
+struct BeforeReady {
+  uint64_t since_ns;  // CLOCK_MONOTONIC
+  uint64_t calls;
+};
+extern constinit thread_local BeforeReady t_before_ready __attribute__((tls_model("initial-exec")));
+
 // errno without a call into libc. Both variables are in the TLS block that is laid out at program start, so the
 // distance fits into 32 bits.
 inline int& thread_errno() {

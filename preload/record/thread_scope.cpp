@@ -16,7 +16,7 @@ bool enter_recording() {
 
 bool enter_phase(Phase phase) {
   if (phase == Phase::Starting) {
-    if (!inside_own_calls()) count(format::LossCounter::before_ready);
+    if (!inside_own_calls()) count_before_ready();
     return false;
   }
   // The start ended after the epoch was read and before the phase was read. This thread records from this call on.

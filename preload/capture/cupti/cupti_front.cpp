@@ -5,6 +5,7 @@
 #include "preload/capture/cupti/cupti_client_copy.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/log/count.h"
+#include "preload/record/gpu_clock.h"
 #include "preload/record/own_time.h"
 #include "preload/record/thread_local.h"
 #include "preload/record/thread_scope.h"
@@ -79,6 +80,8 @@ bool register_with_library() {
     set_reason(g_cupti, {"no memory for buffers"});
     return false;
   }
+  settle_clock();
+  define_gpu_clock();
   // Once a process: a second registration corrupts records. It precedes every kind, so that all times are of our clock.
   CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
   if (result != CUPTI_SUCCESS) return refuse("cuptiActivityRegisterTimestampCallback", result);

@@ -251,6 +251,7 @@ ContextState* add_context(CUcontext handle, format::ContextId id, uint32_t devic
       state.id = id;
       state.device = device;
       state.gpu_context = gpu_context;
+      state.failed.store(false, std::memory_order_relaxed);
       state.mark_way.store(MarkWay::Undecided, std::memory_order_relaxed);
       state.handle.store(handle, std::memory_order_release);
       if (at == end) g_streams->context_count.store(end + 1, std::memory_order_release);

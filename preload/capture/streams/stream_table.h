@@ -31,6 +31,7 @@ struct ContextState {
   format::ContextId id{};
   uint32_t device = 0;
   uint32_t gpu_context = 0;
+  std::atomic<bool> failed{false};  // a kernel ended it (device assertion, illegal address …): nothing in it finishes
   std::atomic<MarkWay> mark_way{MarkWay::Undecided};
   uint32_t* mark_words = nullptr;  // kMaxStreams words that the GPU writes; never unmapped
   CUdeviceptr mark_address = 0;    // the address of the words for the GPU

@@ -2,10 +2,14 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/options.h"
+#include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/streams/depth_marks.h"
 #include "preload/capture/streams/event_table.h"
 #include "preload/capture/streams/pools.h"
+#include "preload/capture/streams/stream_lookup.h"
 #include "preload/capture/streams/stream_table.h"
+#include "preload/driver/driver.h"
+#include "preload/record/thread_local.h"
 
 #include <cstring>
 
@@ -84,6 +88,68 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
 
 namespace {
 
+// Errors after which each call that uses the context returns the same error. The numbers are those of cuda.h; a newer
+// toolkit has names for all of them.
+bool ends_context(CUresult result) {
+  switch (static_cast<int>(result)) {
+    case 214:  // ECC_UNCORRECTABLE
+    case 220:  // NVLINK_UNCORRECTABLE
+    case 700:  // ILLEGAL_ADDRESS
+    case 702:  // LAUNCH_TIMEOUT
+    case 710:  // ASSERT
+    case 714:  // HARDWARE_STACK_ERROR
+    case 715:  // ILLEGAL_INSTRUCTION
+    case 716:  // MISALIGNED_ADDRESS
+    case 717:  // INVALID_ADDRESS_SPACE
+    case 718:  // INVALID_PC
+    case 719:  // LAUNCH_FAILED
+    case 721:  // TENSOR_MEMORY_LEAK
+      return true;
+    default: return false;
+  }
+}
+
+bool has_failed(const StreamState& state) {
+  const ContextState* const context = state.context.load(std::memory_order_relaxed);
+  return context != nullptr && context->failed.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void note_error_slow(CUresult result) {
+  if (!ends_context(result)) return;
+  const KeepErrno keep;
+  const DriverCall call;
+  if (ContextState* const context = find_context(current_context()); context != nullptr)
+    context->failed.store(true, std::memory_order_relaxed);
+}
+
+void look_for_failed_contexts() {
+  if (g_driver.cuStreamQuery == nullptr || g_driver.cuCtxPushCurrent_v2 == nullptr ||
+      g_driver.cuCtxPopCurrent_v2 == nullptr || cupti_client_active())
+    return;
+  const DriverCall call;
+  const ContextState* last = nullptr;
+  for_each_stream([&](StreamState& state) {
+    ContextState* const context = state.context.load(std::memory_order_relaxed);
+    const uint64_t launched = state.launched.load();
+    if (context == nullptr || context == last || known_completed(state, launched) == launched || anybody_captures())
+      return;
+    last = context;
+    const CUcontext handle = context->handle.load(std::memory_order_acquire);
+    if (handle == nullptr || context->failed.load(std::memory_order_relaxed)) return;
+    CUresult result = g_driver.cuCtxPushCurrent_v2(handle);
+    if (result == CUDA_SUCCESS) {
+      result = g_driver.cuStreamQuery(CU_STREAM_LEGACY);
+      CUcontext popped = nullptr;
+      g_driver.cuCtxPopCurrent_v2(&popped);
+    }
+    if (ends_context(result)) context->failed.store(true, std::memory_order_relaxed);
+  });
+}
+
+namespace {
+
 uint64_t g_noted[kMaxStreams];  // launches, by slot
 struct Abandoned {
   format::StreamId stream;  // a slot may be used again
@@ -125,6 +191,7 @@ void note_launched() {
 Outstanding outstanding_of_noted() {
   Outstanding total{0, unreported_of_destroyed()};
   for_each_stream([&](StreamState& state) {
+    if (has_failed(state)) return;
     const uint64_t noted = g_noted[slot_of(state)];
     const uint64_t completed = known_completed(state, state.launched.load());
     total.unfinished += completed < noted ? noted - completed : 0;

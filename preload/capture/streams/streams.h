@@ -33,6 +33,16 @@ void event_finished(CUevent event);       // synchronised, or a successful query
 void event_destroyed(CUevent event);
 void stream_destroyed(CUstream stream);
 void context_destroyed(CUcontext context);
+// A driver call returned an error. If it is one that ends a context for good, nothing in the current context finishes
+// any more: its operations are not waited for (outstanding_of_noted()).
+void note_error_slow(CUresult result);
+inline void note_error(CUresult result) {
+  if (result >= CUDA_ERROR_ECC_UNCORRECTABLE) [[unlikely]]
+    note_error_slow(result);
+}
+// The same for contexts that have unfinished operations, by a query of the driver: the program may not have seen the
+// error. Not while a thread captures.
+void look_for_failed_contexts();
 
 // CUPTI side: `operations` of (context id, stream id) were reported finished.
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations);

@@ -24,6 +24,7 @@ __attribute__((noinline)) void define_api_slow(Api api) {
 
 __attribute__((noinline)) void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object,
                                            CUresult result) {
+  note_error(result);
   format::ApiCall event;
   event.end = scope.end_tick();
   event.duration = scope.duration();
@@ -36,6 +37,7 @@ __attribute__((noinline)) void record_call(const CallScope& scope, Api api, form
 
 __attribute__((noinline)) void record_wait(const CallScope& scope, Api api, format::StreamId stream, uint64_t object,
                                            CUresult result) {
+  note_error(result);
   const format::StackId stack = stack_for(StackUse::Sync);
   if (stack == format::StackId{}) {
     record_call(scope, api, stream, object, result);

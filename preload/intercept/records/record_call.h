@@ -4,6 +4,7 @@
 #pragma once
 
 #include "preload/capture/streams/streams.h"
+#include "preload/capture/wait_flushes.h"
 #include "preload/driver/api.h"
 #include "preload/driver/null_stream.h"
 #include "preload/lifecycle/call_scope.h"

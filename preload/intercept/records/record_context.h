@@ -137,6 +137,7 @@ struct ContextFinish {
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Args... args) {
     if (result == CUDA_SUCCESS) context_synchronized(argument<CUcontext>(args...), scope.begin_tick());
     record_wait(scope, C::kApi, {}, object_of(args...), result);
+    if (result == CUDA_SUCCESS) want_flush_after_wait();
   }
 };
 

@@ -117,7 +117,7 @@ inline Launching enter_launch(CUstream stream, NullStream null_stream) {
 inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
                          uint64_t operations, bool programmatic) {
   if (result != CUDA_SUCCESS) [[unlikely]]
-    return;
+    return note_error(result);
   if (is_captured(state.stream, stream)) [[unlikely]] {
     state.flags |= format::kLaunchCaptured;
     record_captured_node(scope, state.stream, stream);

@@ -7,6 +7,7 @@ namespace prof::preload {
 
 __attribute__((noinline)) void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes,
                                              CUresult result) {
+  note_error(result);
   if (is_left_out(state.stream)) return;
   format::MemoryLaunch event;
   event.end = scope.end_tick();

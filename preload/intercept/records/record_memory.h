@@ -183,6 +183,7 @@ template <bool kFill, Returns kReturns> struct Memory {
       if (!is_left_out(state.launch.stream)) record_arguments(scope, said);
     }
     record_memory(scope, C::kApi, state.launch, bytes, result);
+    if (kReturns != Returns::Queued && result == CUDA_SUCCESS) want_flush_after_wait();
   }
 };
 

@@ -64,6 +64,7 @@ struct StreamFinish {
   template <class C> static void leave(C, const CallScope& scope, State state, CUresult result, CUstream) {
     if (result == CUDA_SUCCESS) completed(state.stream, state.before);
     record_wait(scope, C::kApi, stream_id(state.stream), 0, result);
+    if (result == CUDA_SUCCESS) want_flush_after_wait();
   }
 };
 
@@ -139,6 +140,7 @@ struct EventFinish {
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
     if (result == CUDA_SUCCESS) event_finished(event);
     record_wait(scope, C::kApi, {}, as_object(event), result);
+    if (result == CUDA_SUCCESS) want_flush_after_wait();
   }
 };
 

@@ -1,6 +1,7 @@
 #include "analyzer/input/log/build/builder.h"
 
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/stages.h"
 
 #include <fmt/format.h>
@@ -181,6 +182,9 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
     }
     Coverage& coverage = trace.processes[index(input.process)].coverage;
     coverage.before_horizon += task.before_horizon;
+    coverage.start_threads += task.start_threads;
+    grow(coverage.start_calls, task.start_calls);
+    coverage.start_most_ns = std::max(coverage.start_most_ns, task.start_most_ns);
     coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)] += task.not_timed;
     if (statistics != nullptr) statistics->records += task.records;
   }

@@ -159,6 +159,7 @@ struct LogTask {
   std::vector<StagedLibraryCall> library;
   std::vector<std::string> library_texts;
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
+  uint64_t start_threads = 0, start_calls = 0, start_most_ns = 0;              // as in Coverage
   std::vector<std::pair<uint32_t, uint64_t>> thread_ends;                      // ThreadId -> tick
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;

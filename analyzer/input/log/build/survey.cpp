@@ -1,4 +1,5 @@
 // The first decoding: how many rows of each kind do a task's blocks have, and in which time span?
+#include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/horizon.h"
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_decode.h"
@@ -75,6 +76,10 @@ class Surveyor {
   void operator()(const format::ThreadDef& r, RecordPlace place) {
     const uint32_t thread = ids_.threads.find(place.block->thread);
     if (thread != kNone) to_.threads.push_back({thread, {r.tid, std::string(r.name)}});
+    if (r.calls_lost == 0) return;
+    ++to_.start_threads;
+    grow(to_.start_calls, r.calls_lost);
+    to_.start_most_ns = std::max(to_.start_most_ns, r.lost_ns);
   }
 
  private:
