@@ -1,6 +1,6 @@
 // A program that leaves by the system call itself runs no code of the recorder then. GPU work that finished before
 // a synchronising call is in the log, if the program lives a little longer: the call made the helper thread flush.
-// PROF_FLUSH is so long that no other flush happens. What was launched after the last such call is missing, and counted.
+// PROF_FLUSH is so long that no other flush happens. A launch after the last such call has no GPU time and is counted.
 // Env: SIM="kernel work 20000" PROF_FLUSH=3600
 // Shell: for how in context stream event copy query twice later; do {run} $how || [ $? = 7 ] || exit 1; done
 // Expect: status 0
