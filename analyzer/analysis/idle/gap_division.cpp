@@ -19,16 +19,18 @@ namespace {
 constexpr int64_t kHeldFromNs = 30'000;
 constexpr size_t kLongestChain = 8;  // threads that wait for each other in turn
 
-class Divider {
- public:
-  Divider(const Trace& trace, const Views& views)
-      : trace_(trace), calls_(trace), waits_(trace, calls_), full_(trace, views), threads_(trace), profiler_(trace) {}
+}  // namespace
 
-  // The gaps of one GPU come in order of time, so the cursors only advance.
-  void next_gpu() {
-    cursors_.clear();
-    cursors_.resize(trace_.threads.size());
-  }
+class GapDivider::Division {
+ public:
+  Division(const Trace& trace, const Views& views)
+      : trace_(trace),
+        calls_(trace),
+        waits_(trace, calls_),
+        full_(trace, views),
+        threads_(trace),
+        profiler_(trace),
+        cursors_(trace.threads.size()) {}
 
   std::span<const GapPiece> divide(const DeviceGap& gap) {
     pieces_.clear();
@@ -42,18 +44,47 @@ class Divider {
       return pieces_;
     }
     before_launch(gap);
-    after_launch(gap);
+    const bool returned = trace_.host[gap.launch].end_ns <= gap.begin_ns;
+    device_part(gap, returned ? GapPart::Queued : GapPart::LaunchLatency);
     steps_ += pieces_.size();
+    return pieces_;
+  }
+
+  std::span<const GapPiece> of_thread(uint32_t thread, const Interval& interval) {
+    pieces_.clear();
+    overhead_ = profiler_.of_process(trace_, trace_.threads[thread].process);
+    chain_.assign(1, thread);
+    walk(thread, interval.begin_ns, interval.end_ns, [&](const GapPiece& piece) { push(piece); });
+    return pieces_;
+  }
+
+  std::span<const GapPiece> of_start(uint32_t operation, int64_t begin_ns, bool after_launch) {
+    pieces_.clear();
+    overhead_ = nullptr;
+    DeviceGap gap;
+    gap.begin_ns = begin_ns;
+    gap.end_ns = std::max(begin_ns, trace_.operations[operation].start_ns);
+    gap.operation = operation;
+    gap.launch = trace_.operations[operation].launch;
+    gap.thread = index(trace_.host[gap.launch].thread);
+    device_part(gap, after_launch ? GapPart::LaunchLatency : GapPart::Queued);
     return pieces_;
   }
 
   uint64_t steps() const { return steps_; }
 
  private:
-  HostCursor& cursor(uint32_t thread) {
-    std::unique_ptr<HostCursor>& cursor = cursors_[thread];
-    if (cursor == nullptr) cursor = std::make_unique<HostCursor>(trace_, ThreadId{thread}, &steps_);
-    return *cursor;
+  // Cursors only advance. One that is asked for an earlier moment starts again.
+  struct Cursor {
+    std::unique_ptr<HostCursor> at;
+    int64_t until_ns = 0;
+  };
+  HostCursor& cursor(uint32_t thread, int64_t begin_ns, int64_t end_ns) {
+    Cursor& cursor = cursors_[thread];
+    if (cursor.at == nullptr || begin_ns < cursor.until_ns)
+      cursor.at = std::make_unique<HostCursor>(trace_, ThreadId{thread}, &steps_);
+    cursor.until_ns = end_ns;
+    return *cursor.at;
   }
 
   GapPart part_of(uint32_t call, uint32_t range) const {
@@ -77,7 +108,7 @@ class Divider {
   // Calls take(piece) for what a thread did in [begin, end), in order of time. `chain_` has the threads that wait for
   // this one.
   template <class Take> void walk(uint32_t thread, int64_t begin_ns, int64_t end_ns, const Take& take) {
-    HostCursor& host = cursor(thread);
+    HostCursor& host = cursor(thread, begin_ns, end_ns);
     host.walk(begin_ns, end_ns, [&](int64_t from, int64_t to, uint32_t call, uint32_t range) {
       GapPiece piece;
       piece.begin_ns = from, piece.end_ns = to;
@@ -93,27 +124,32 @@ class Divider {
         take(part);
       };
       if (call != kNone) return take(piece);
-      threads_.split(thread, from, to, own, [&](int64_t a, int64_t b, uint32_t other) {
+      threads_.split(thread, from, to, own, [&](int64_t a, int64_t b, const ThreadWaits::Wait& wait) {
         GapPiece part = piece;
         part.begin_ns = a, part.end_ns = b;
-        waited(part, other, take);
+        waited(part, wait, take);
       });
     });
   }
 
-  // The piece of a thread that waited for another one: what the other one did, as far as it is known. Where it did
-  // nothing recorded, the waiting thread's own range counts.
-  template <class Take> void waited(const GapPiece& piece, uint32_t other, const Take& take) {
+  // The piece of a thread that waited: what the other thread did, as far as it is known.
+  template <class Take> void waited(const GapPiece& piece, const ThreadWaits::Wait& wait, const Take& take) {
+    const uint32_t other = wait.other;
+    // Where the other thread did nothing recorded, a range of the waiting thread counts, unless its name is the wait's.
     const auto nothing_known = [&](int64_t begin_ns, int64_t end_ns) {
       GapPiece part = piece;
       part.begin_ns = begin_ns, part.end_ns = end_ns;
-      if (part.part() == GapPart::Outside) {
+      if (other == kNone) {
+        part.charge.part = GapPart::UnknownWait;
+      } else if (wait.named || part.part() == GapPart::Outside) {
         part.charge.part = GapPart::Waiting;
         part.thread = other;
+        part.range = kNone;
       }
       take(part);
     };
-    if (chain_.size() >= kLongestChain || std::find(chain_.begin(), chain_.end(), other) != chain_.end())
+    if (other == kNone || chain_.size() >= kLongestChain ||
+        std::find(chain_.begin(), chain_.end(), other) != chain_.end())
       return nothing_known(piece.begin_ns, piece.end_ns);
     chain_.push_back(other);
     walk_of_other(other, piece.begin_ns, piece.end_ns, [&](const GapPiece& part) {
@@ -130,8 +166,8 @@ class Divider {
     walk(thread, begin_ns, end_ns, take);
   }
 
-  // What did the launching thread do until it entered the launch? Where nothing of it is recorded, and another thread
-  // of the process launched the previous operation, the work went on there.
+  // What did the launching thread do until it entered the launch? Where nothing of it is recorded, and the thread that
+  // launched the previous operation handed its work over, the work went on there.
   void before_launch(const DeviceGap& gap) {
     if (gap.host_ns == 0) return;
     uint32_t before = gap.previous == kNone ? kNone : trace_.operations[gap.previous].launch;
@@ -140,7 +176,9 @@ class Divider {
         before != kNone && before != gap.thread && trace_.threads[before].process == trace_.threads[gap.thread].process;
     chain_.assign(1, gap.thread);
     walk(gap.thread, gap.begin_ns, gap.launched_ns(), [&](const GapPiece& piece) {
-      if (!other || piece.part() != GapPart::Outside || piece.thread != gap.thread) return push(piece);
+      if (!other || piece.part() != GapPart::Outside || piece.thread != gap.thread || piece.charge.other_thread ||
+          !threads_.handed_over(before, gap.thread, gap.begin_ns, piece.end_ns, trace_.host[gap.launch].end_ns))
+        return push(piece);
       chain_.assign({gap.thread, before});
       walk_of_other(before, piece.begin_ns, piece.end_ns, [&](const GapPiece& part) {
         GapPiece charged = part;
@@ -156,60 +194,54 @@ class Divider {
     });
   }
 
-  void after_launch(const DeviceGap& gap) {
+  // From the launch to the start of the operation. A wait is cut where the operation ended that it was for. What follows is
+  // the latency of the device, or unknown. `rest`: what a short time is that nothing else explains.
+  void device_part(const DeviceGap& gap, GapPart rest) {
     const HostEvent& launch = trace_.host[gap.launch];
     GapPiece piece;
     piece.begin_ns = gap.launched_ns();
     piece.end_ns = std::clamp(launch.end_ns, piece.begin_ns, gap.end_ns);
-    const bool returned_before = launch.end_ns <= gap.begin_ns;
     if (piece.end_ns > piece.begin_ns) {
       piece.charge.part = part_of(gap.launch, kNone);
       piece.call = gap.launch;
       piece.thread = gap.thread;
-      piece.range = cursor(gap.thread).range_at(piece.begin_ns);
+      piece.range = cursor(gap.thread, piece.begin_ns, piece.begin_ns).range_at(piece.begin_ns);
       push(piece);
     }
-    const int64_t from_ns = piece.end_ns;
-    if (from_ns >= gap.end_ns) return;
-    piece = {};
-    piece.begin_ns = from_ns, piece.end_ns = gap.end_ns;
-    piece.charge.part = returned_before ? GapPart::Queued : GapPart::LaunchLatency;
+    int64_t from_ns = piece.end_ns;
+    const auto held = [&] { return gap.end_ns - from_ns >= kHeldFromNs; };
+    const auto put = [&](GapPart part, int64_t until_ns, const StreamWaits::Wait* by) {
+      piece = {};
+      piece.begin_ns = from_ns, piece.end_ns = until_ns;
+      piece.charge.part = part;
+      if (by != nullptr) {
+        piece.waits_call = by->call;
+        piece.waits_stream = by->other;
+      }
+      push(piece);
+      from_ns = std::max(from_ns, until_ns);
+    };
 
     // Waits that were put on the stream after the previous operation's launch are checked first.
     const auto [wait, function, function_ns] = waits_.before_operation(gap.operation, launch.begin_ns);
-    const bool held = gap.end_ns - from_ns >= kHeldFromNs;
-    const auto waited_for = [&](GapPart part, const StreamWaits::Wait& by) {
-      piece.charge.part = part;
-      piece.waits_call = by.call;
-      piece.waits_stream = by.other;
-    };
-    if (wait != nullptr && ended_in(gap, *wait)) {
-      waited_for(wait->value ? GapPart::ValueWait : GapPart::StreamWait, *wait);
-    } else if (function != nullptr && (held || (function_ns >= gap.begin_ns && function_ns < gap.end_ns))) {
-      if (function_ns > from_ns && function_ns < gap.end_ns) {
-        GapPiece until = piece;
-        until.end_ns = piece.begin_ns = function_ns;
-        push(until);
+    const bool waits = wait != nullptr && wait->other != trace_.operations[gap.operation].stream_index;
+    if (waits) {
+      const int64_t ended_ns = waits_.awaited_end_ns(*wait, gap.end_ns);
+      if (ended_ns > from_ns && ended_ns <= gap.end_ns) {
+        put(wait->value ? GapPart::ValueWait : GapPart::StreamWait, ended_ns, wait);
+        rest = GapPart::LaunchLatency;
       }
-      waited_for(GapPart::HostFunction, *function);
-    } else if (held && wait != nullptr && wait->value && wait->other == kNone) {
-      waited_for(GapPart::ValueWait, *wait);  // the program wrote it, or a kernel
-    } else if (held) {
-      piece.charge.part = GapPart::Unknown;
     }
-    push(piece);
-  }
-
-  // Whether an operation of the other stream ended in the gap, its start included, and after the launch was entered if
-  // that was later.
-  bool ended_in(const DeviceGap& gap, const StreamWaits::Wait& wait) const {
-    const uint32_t own = trace_.operations[gap.operation].stream_index;
-    if (wait.other == own) return false;
-    const uint32_t previous = gap.previous == kNone ? kNone : trace_.operations[gap.previous].stream_index;
-    // Operations of the same GPU had all ended when the gap began.
-    if (wait.other == kNone) return !wait.value && previous != own && gap.host_ns == 0;
-    if (previous == wait.other && gap.host_ns == 0) return true;
-    return waits_.ended_after(wait.other, gap.launched_ns(), gap.end_ns);
+    if (function != nullptr && (held() || (function_ns >= gap.begin_ns && function_ns < gap.end_ns))) {
+      // A function began no earlier than function_ns. Its end is not recorded.
+      if (function_ns > from_ns && function_ns < gap.end_ns) put(rest, function_ns, nullptr);
+      put(GapPart::HostFunction, gap.end_ns, function);
+    } else if (held() && waits && wait->other == kNone) {
+      // The event was recorded, or the value written, by something that is not in the input.
+      put(wait->value ? GapPart::ValueWait : GapPart::StreamWait, gap.end_ns, wait);
+    } else {
+      put(held() ? GapPart::Unknown : rest, gap.end_ns, nullptr);
+    }
   }
 
   // The profiler's own work takes its time from the host's part, and from gaps whose launch is unknown.
@@ -241,7 +273,8 @@ class Divider {
       GapPiece& last = pieces_.back();
       const auto same = [&](auto member) { return last.*member == piece.*member; };
       if (same(&GapPiece::charge) && same(&GapPiece::thread) && same(&GapPiece::call) && same(&GapPiece::range) &&
-          same(&GapPiece::call_before) && same(&GapPiece::call_after) && same(&GapPiece::waits_call)) {
+          same(&GapPiece::call_before) && same(&GapPiece::call_after) && same(&GapPiece::waits_call) &&
+          last.end_ns == piece.begin_ns) {
         last.end_ns = piece.end_ns;
         return;
       }
@@ -256,11 +289,13 @@ class Divider {
   ThreadWaits threads_;
   ProfilerWork profiler_;
   const IntervalSet* overhead_ = nullptr;
-  std::vector<std::unique_ptr<HostCursor>> cursors_;  // by thread
+  std::vector<Cursor> cursors_;  // by thread
   std::vector<uint32_t> chain_;
   std::vector<GapPiece> pieces_;
   uint64_t steps_ = 0;
 };
+
+namespace {
 
 constexpr std::string_view kTexts[] = {
 #define PROF_GAP_PART(name, text, meaning) text,
@@ -269,6 +304,18 @@ constexpr std::string_view kTexts[] = {
 };
 
 }  // namespace
+
+GapDivider::GapDivider(const Trace& trace, const Views& views) : division_(std::make_unique<Division>(trace, views)) {}
+GapDivider::~GapDivider() = default;
+
+std::span<const GapPiece> GapDivider::divide(const DeviceGap& gap) { return division_->divide(gap); }
+std::span<const GapPiece> GapDivider::of_thread(uint32_t thread, const Interval& interval) {
+  return division_->of_thread(thread, interval);
+}
+std::span<const GapPiece> GapDivider::of_start(uint32_t operation, int64_t begin_ns, bool after_launch) {
+  return division_->of_start(operation, begin_ns, after_launch);
+}
+uint64_t GapDivider::steps() const { return division_->steps(); }
 
 std::string_view gap_part_text(GapPart part) { return kTexts[static_cast<size_t>(part)]; }
 
@@ -304,10 +351,9 @@ MainPart main_part(std::span<const GapPiece> pieces) {
 
 uint64_t divide_gaps(const Trace& trace, const Views& views, const Selection& selection, const Interval& window,
                      const TakeGap& take) {
-  Divider divider(trace, views);
+  GapDivider divider(trace, views);
   each_device_gap(
-      trace, selection, window, [&] { divider.next_gpu(); },
-      [&](const DeviceGap& gap) { take(gap, divider.divide(gap)); });
+      trace, selection, window, [] {}, [&](const DeviceGap& gap) { take(gap, divider.divide(gap)); });
   return divider.steps();
 }
 

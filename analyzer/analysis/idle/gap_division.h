@@ -1,9 +1,9 @@
 // What took the time of a gap? A gap is an interval in which no operation runs on a device. It is cut where the launch
 // of the operation that ends it was entered. The part before is the host's: it is divided over what the launching
-// thread did, call by call and range by range. Where that thread waited for another one, it is divided over what the
-// other one did. The part after is the device's. No nanosecond is in two pieces, the pieces of a gap sum to the gap,
-// and a piece lies inside the call to which it is charged. Used by every report about idle time. Definitions:
-// docs/reports/idle.md.
+// thread did, call by call and range by range. Where that thread waited for another one (thread_waits.h), it is divided
+// over what the other one did. The part after is the device's. No nanosecond is in two pieces, the pieces of a gap sum to
+// the gap, and a piece lies inside the call to which it is charged. Used by every report about idle time, and by
+// critical-path for the time between the nodes of its path. Definitions: docs/reports/idle.md.
 //
 //            gap.begin              launch entered          gap.end
 //   GPU  ████|                            :                   |████ operation
@@ -15,8 +15,10 @@
 #include "analyzer/analysis/idle/device_gaps.h"
 #include "analyzer/analysis/views.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -60,6 +62,28 @@ struct GapPiece {
 
 // Whether the host took the time: before the launch of the next operation, or in the launch call itself.
 inline bool is_host_part(GapPart part) { return part <= GapPart::Profiler; }
+
+class GapDivider {
+ public:
+  GapDivider(const Trace& trace, const Views& views);
+  ~GapDivider();
+
+  // The pieces in order of time, until the next call of a function of this object. They cover the whole interval. Fast if
+  // the intervals of a thread come in order of time.
+  std::span<const GapPiece> divide(const DeviceGap& gap);
+  // What a host thread did in an interval.
+  std::span<const GapPiece> of_thread(uint32_t thread, const Interval& interval);
+  // What an operation with a launch waited for from a moment until it started. The moment is not before its launch was
+  // entered. `after_launch`: the launch had not returned before that moment.
+  std::span<const GapPiece> of_start(uint32_t operation, int64_t begin_ns, bool after_launch);
+
+  // Number of steps, which measures the work.
+  uint64_t steps() const;
+
+ private:
+  class Division;
+  std::unique_ptr<Division> division_;
+};
 
 using TakeGap = std::function<void(const DeviceGap&, std::span<const GapPiece>)>;
 

@@ -22,7 +22,9 @@ uint64_t PieceNames::key(const DeviceGap& gap, const GapPiece& piece) const {
     case GapPart::LaunchCall:
     case GapPart::OtherCall: return key_of(kEvent, index(names_.of(trace.host[piece.call])));
     case GapPart::Python:
-    case GapPart::Operator: return key_of(kEvent, index(names_.of(trace.ranges[piece.range])));
+    case GapPart::UnknownWait:
+    case GapPart::Operator:
+      return piece.range == kNone ? 0 : key_of(kEvent, index(names_.of(trace.ranges[piece.range])));
     case GapPart::Waiting: return key_of(kThread, piece.thread);
     case GapPart::StreamWait:
     case GapPart::ValueWait: return piece.waits_stream == kNone ? 0 : key_of(kStream, piece.waits_stream);

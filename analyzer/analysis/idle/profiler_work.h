@@ -24,8 +24,11 @@ class ProfilerWork {
   }
   // Null: there was none.
   const IntervalSet* of_device(const Trace& trace, DeviceId device) const {
+    return of_process(trace, trace.device(device).process);
+  }
+  const IntervalSet* of_process(const Trace& trace, ProcessId process) const {
     if (of_file_.empty()) return nullptr;
-    const auto found = of_file_.find(source(trace, trace.device(device).process));
+    const auto found = of_file_.find(source(trace, process));
     return found == of_file_.end() ? nullptr : &found->second;
   }
 

@@ -5,28 +5,48 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 namespace prof::analyzer {
 
 StreamWaits::StreamWaits(const Trace& trace, const CallTable& calls)
     : trace_(trace), waits_(trace.streams.size()), functions_(trace.streams.size()) {
-  for (const SyncEvent& sync : trace.syncs) {
-    if (sync.kind != SyncKind::StreamWaitEvent || sync.stream == kNone) continue;
-    const int64_t time_ns = sync.call != kNone ? trace.host[sync.call].begin_ns : sync.begin_ns;
-    waits_[sync.stream].push_back({time_ns, sync.waits_for, sync.call, false});
-  }
+  add_reported(trace, calls);
   for (const EventWait& wait : event_waits(trace, calls)) {
     const HostEvent& event = trace.host[wait.call];
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-    if (calls.role(event) == CallRole::StreamWait && stream != kNone)
-      waits_[stream].push_back({event.begin_ns, wait.stream, wait.call, false});
+    if (calls.role(event) != CallRole::StreamWait || stream == kNone) continue;
+    Wait& added = waits_[stream].emplace_back(Wait{event.begin_ns, wait.stream, wait.call, false});
+    if (wait.record != kNone) added.record_ns = trace.host[wait.record].begin_ns;
   }
   add_calls(trace, calls);
   for (auto* const of_streams : {&waits_, &functions_}) {
     for (std::vector<Wait>& waits : *of_streams) {
       std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.time_ns < b.time_ns; });
     }
+  }
+}
+
+// Waits that CUPTI reported. A wait names the call that recorded the event by its correlation id.
+void StreamWaits::add_reported(const Trace& trace, const CallTable& calls) {
+  const auto key = [](ProcessId process, uint32_t correlation) { return uint64_t{index(process)} << 32 | correlation; };
+  std::unordered_map<uint64_t, int64_t> recorded_ns;
+  if (std::any_of(trace.syncs.begin(), trace.syncs.end(),
+                  [](const SyncEvent& sync) { return sync.record_correlation != 0; })) {
+    for (const HostEvent& event : trace.host) {
+      if (event.correlation != 0 && calls.role(event) == CallRole::EventRecord)
+        recorded_ns.emplace(key(trace.thread(event.thread).process, event.correlation), event.begin_ns);
+    }
+  }
+  for (const SyncEvent& sync : trace.syncs) {
+    if (sync.kind != SyncKind::StreamWaitEvent || sync.stream == kNone) continue;
+    const int64_t time_ns = sync.call != kNone ? trace.host[sync.call].begin_ns : sync.begin_ns;
+    Wait& added = waits_[sync.stream].emplace_back(Wait{time_ns, sync.waits_for, sync.call, false});
+    if (sync.record_correlation == 0 || sync.call == kNone) continue;
+    const ProcessId process = trace.thread(trace.host[sync.call].thread).process;
+    const auto found = recorded_ns.find(key(process, sync.record_correlation));
+    if (found != recorded_ns.end()) added.record_ns = found->second;
   }
 }
 
@@ -39,12 +59,15 @@ void StreamWaits::add_calls(const Trace& trace, const CallTable& calls) {
     if (stream == kNone) continue;
     uint32_t other = kNone;
     bool first = true;
+    int64_t record_ns = std::numeric_limits<int64_t>::max();
     for (const uint32_t write : values.writes_for(static_cast<uint32_t>(&op - trace.memory_ops.data()))) {
       const HostEvent& writer = trace.host[trace.memory_ops[write].call];
       const uint32_t of_write = trace.host_streams[index(writer.stream)].stream;
+      // The first of the writes that may have ended the wait.
+      record_ns = std::min(record_ns, writer.begin_ns);
       other = std::exchange(first, false) || other == of_write ? of_write : kNone;
     }
-    waits_[stream].push_back({event.begin_ns, other, op.call, true});
+    waits_[stream].push_back({event.begin_ns, other, op.call, true, record_ns});
   }
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
@@ -68,6 +91,19 @@ StreamWaits::Before StreamWaits::before_operation(uint32_t operation, int64_t la
     if (previous != nullptr) before.function_ns = std::max(before.function_ns, previous->end_ns);
   }
   return before;
+}
+
+int64_t StreamWaits::awaited_end_ns(const Wait& wait, int64_t until_ns) const {
+  if (wait.other == kNone) return std::numeric_limits<int64_t>::min();
+  const Rows rows = trace_.streams[wait.other].operations;
+  const GpuOperation* const first = trace_.operations.data() + rows.first;
+  // A stream runs its operations in the order in which they were launched.
+  const GpuOperation* const after =
+      std::partition_point(first, trace_.operations.data() + rows.last, [&](const GpuOperation& operation) {
+        return operation.start_ns < until_ns &&
+               (!operation.linked() || trace_.host[operation.launch].begin_ns < wait.record_ns);
+      });
+  return after == first ? std::numeric_limits<int64_t>::min() : after[-1].last_ns();
 }
 
 bool StreamWaits::ended_after(uint32_t stream, int64_t after_ns, int64_t until_ns) const {

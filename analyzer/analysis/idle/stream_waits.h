@@ -8,6 +8,7 @@
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace prof::analyzer {
@@ -19,6 +20,9 @@ class StreamWaits {
     uint32_t other = kNone;  // row of Trace::streams that recorded the event or wrote the value; kNone: unknown
     uint32_t call = kNone;   // row of Trace::host
     bool value = false;      // wait for a value in memory
+    // Start of the call that recorded the event or wrote the value: it waits for what was launched before. Maximum:
+    // unknown.
+    int64_t record_ns = std::numeric_limits<int64_t>::max();
   };
 
   StreamWaits(const Trace& trace, const CallTable& calls);
@@ -32,11 +36,16 @@ class StreamWaits {
   };
   Before before_operation(uint32_t operation, int64_t launch_ns) const;
 
+  // The end of the operation of another stream for which a wait lasted: the last one that was launched before the record
+  // or the write and started before `until_ns`. The minimum if there is none, or if the other stream is unknown.
+  int64_t awaited_end_ns(const Wait& wait, int64_t until_ns) const;
+
   // Whether the last operation of a stream that started before `until_ns` ended after `after_ns`.
   bool ended_after(uint32_t stream, int64_t after_ns, int64_t until_ns) const;
 
  private:
   void add_calls(const Trace& trace, const CallTable& calls);
+  void add_reported(const Trace& trace, const CallTable& calls);
   static const Wait* last_of(const std::vector<Wait>& waits, int64_t after_ns, int64_t until_ns);
 
   const Trace& trace_;

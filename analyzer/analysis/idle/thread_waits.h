@@ -1,65 +1,76 @@
-// When did a thread wait for another one, and for which? From the moment at which it handed its work to the other
-// thread until the other one handed it back (dependencies.h, Handoff). Used by gap_division.cpp. O(log n) per query.
+// When did a thread wait for something on the host, and for which thread? Used by gap_division.cpp. Evidence of a wait:
+//
+// * Autograd's sequence numbers: dependencies.h, Handoff. They also name the other thread.
+// * The innermost range of the thread names a wait (wait_names.h). A range in which its thread made a call other than a
+//   synchronisation or a query is no wait.
+// * The thread did nothing recorded until it launched, and the calls of the thread that launched before stopped.
+//
+// The other thread of a wait is the one that stopped or began to wait when the wait ended. The time between the two must
+// not be longer than the time for which the other thread was active in the wait. If there is no such thread, the wait is
+// for something unknown. A wait finds its thread when it is asked for: O(threads · log n).
 #pragma once
 
-#include "analyzer/dependencies/dependencies.h"
+#include "analyzer/base/intervals.h"
 #include "analyzer/model/trace.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
 
 class ThreadWaits {
  public:
-  explicit ThreadWaits(const Trace& trace) {
-    const std::vector<Handoff> handoffs = find_handoffs(trace);
-    if (handoffs.empty()) return;
-    waits_.resize(trace.threads.size());
-    std::map<std::pair<uint32_t, uint32_t>, int64_t> handed;  // (from, to) -> since when `from` waits for `to`
-    for (const Handoff& handoff : handoffs) {
-      const uint32_t from = index(handoff.from), to = index(handoff.to);
-      const auto since = handed.find({to, from});
-      waits_[to].push_back(
-          {since == handed.end() ? std::numeric_limits<int64_t>::min() : since->second, handoff.to_ns, from});
-      handed[{from, to}] = handoff.from_ns;
-    }
-    for (std::vector<Wait>& waits : waits_) {
-      std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.end_ns < b.end_ns; });
-      for (size_t i = 1; i < waits.size(); ++i) waits[i].begin_ns = std::max(waits[i].begin_ns, waits[i - 1].end_ns);
-    }
-  }
+  explicit ThreadWaits(const Trace& trace);
 
-  // Splits [begin, end) of a thread: free(from, to) where it waited for no thread, waited(from, to, other thread) where
-  // it did.
+  // A wait that has ended. `named`: by a range of the waiting thread.
+  struct Wait {
+    int64_t begin_ns = 0, end_ns = 0;
+    uint32_t other = kNone;  // thread; kNone: unknown
+    bool named = false;
+    bool resolved = true;  // `other` was looked for
+  };
+
+  // Splits [begin, end) of a thread: free(from, to) where it waited for nothing known, waited(from, to, wait) where it
+  // did.
   template <class Free, class Waited>
-  void split(uint32_t thread, int64_t begin_ns, int64_t end_ns, Free&& free, Waited&& waited) const {
+  void split(uint32_t thread, int64_t begin_ns, int64_t end_ns, Free&& free, Waited&& waited) {
     int64_t now = begin_ns;
     if (!waits_.empty() && !waits_[thread].empty()) {
-      const std::vector<Wait>& waits = waits_[thread];
+      std::vector<Wait>& waits = waits_[thread];
       auto each =
           std::partition_point(waits.begin(), waits.end(), [&](const Wait& wait) { return wait.end_ns <= begin_ns; });
       for (; each != waits.end() && each->begin_ns < end_ns; ++each) {
         const int64_t from = std::max(now, each->begin_ns), to = std::min(end_ns, each->end_ns);
         if (from >= to) continue;
         if (now < from) free(now, from);
-        waited(from, to, each->other);
+        if (!each->resolved) resolve(thread, *each);
+        waited(from, to, *each);
         now = to;
       }
     }
     if (now < end_ns) free(now, end_ns);
   }
 
+  // Whether thread `to`, which did nothing recorded since `begin_ns` and then made a launch, waited for thread `from`
+  // until it did something again at `end_ns`: the calls of `from` stopped before, and it made none until the launch had
+  // returned.
+  bool handed_over(uint32_t from, uint32_t to, int64_t begin_ns, int64_t end_ns, int64_t launched_ns) const;
+
  private:
-  struct Wait {
-    int64_t begin_ns = 0, end_ns = 0;
-    uint32_t other = kNone;
-  };
+  void add_handoffs();
+  void add_named();
+  void add_named(uint32_t thread, const std::vector<bool>& is_wait);
+  bool makes_calls(uint32_t range) const;
+  const std::vector<Interval>& activity(uint32_t thread);
+  void resolve(uint32_t thread, Wait& wait);
+
+  const Trace& trace_;
+  std::vector<bool> waiting_calls_;       // by api: synchronisations and queries
   std::vector<std::vector<Wait>> waits_;  // by thread, disjoint, in order of time; empty: no thread waited
+  // By thread: in a call or range, and not in a wait. Sorted, disjoint.
+  std::vector<std::vector<Interval>> activity_;
+  std::vector<bool> has_activity_;
 };
 
 }  // namespace prof::analyzer

@@ -1,12 +1,11 @@
 // A gap is divided over what took its time. The pieces sum to the gap to the nanosecond, and none is charged to a call
 // that had returned: random models, and divisions computed by hand.
 #include "analyzer/analysis/idle/gap_division.h"
-#include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/random_run.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 #include <string>
 
 namespace prof::analyzer {
@@ -80,23 +79,140 @@ TEST(GapDivision, TheProfilersWorkTakesItsTimeFromTheHost) {
             "9050 to 9100 launch latency\n");
 }
 
-TEST(GapDivision, WhereTheLaunchingThreadDidNothingTheThreadThatLaunchedBeforeIsCharged) {
+// One thread launches, frees memory and stops. The other one did nothing until it launches.
+std::string handed_over(int64_t other_begins, int64_t calls_again, const char* other_text = "late") {
+  HandTrace hand;
+  const uint32_t other = hand.thread(0, 501);
+  hand.launch(0, 50, 1);
+  hand.kernel(100, 1000, 1);
+  hand.call("cudaMalloc", 2000, 5000, 9);
+  hand.call("cudaFree", calls_again, calls_again + 10, 10);
+  hand.range(other_text, other_begins, 9500, RangeKind::Operator, other);
+  hand.launch(9000, 9050, 2, other);
+  hand.kernel(9100, 9500, 2);
+  hand.finish();
+  return pieces_of(hand, {100, 9500});
+}
+
+TEST(GapDivision, WhereTheLaunchingThreadDidNothingTheThreadThatHandedItsWorkOverIsCharged) {
+  EXPECT_EQ(handed_over(8000, 9600),
+            "1000 to 2000 outside any call\n"
+            "2000 to 5000 other thread: allocation cudaMalloc\n"
+            "5000 to 8000 outside any call\n"
+            "8000 to 9000 in an op in late\n"
+            "9000 to 9050 launch call cudaLaunchKernel in late\n"
+            "9050 to 9100 launch latency\n");
+}
+
+TEST(GapDivision, AThreadThatGoesOnBesideTheLaunchingThreadIsNotCharged) {
+  const std::string alone =
+      "1000 to 8000 outside any call\n"
+      "8000 to 9000 in an op in late\n"
+      "9000 to 9050 launch call cudaLaunchKernel in late\n"
+      "9050 to 9100 launch latency\n";
+  EXPECT_EQ(handed_over(8000, 8500), alone) << "it makes calls while the launching thread works";
+  EXPECT_EQ(handed_over(8000, 9049), alone);
+  EXPECT_NE(handed_over(8000, 9050), alone) << "the launch had returned";
+}
+
+TEST(GapDivision, AThreadThatStoppedLongBeforeIsNotCharged) {
   HandTrace hand;
   const uint32_t other = hand.thread(0, 501);
   hand.launch(0, 50, 1);
   hand.kernel(100, 1000, 1);
   hand.call("cudaMalloc", 2000, 3000, 9);
-  hand.range("late", 8000, 9500, RangeKind::Operator, other);
   hand.launch(9000, 9050, 2, other);
   hand.kernel(9100, 9500, 2);
   hand.finish();
   EXPECT_EQ(pieces_of(hand, {100, 9500}),
-            "1000 to 2000 outside any call\n"
-            "2000 to 3000 other thread: allocation cudaMalloc\n"
-            "3000 to 8000 outside any call\n"
-            "8000 to 9000 in an op in late\n"
-            "9000 to 9050 launch call cudaLaunchKernel in late\n"
-            "9050 to 9100 launch latency\n");
+            "1000 to 9000 outside any call\n"
+            "9000 to 9050 launch call cudaLaunchKernel\n"
+            "9050 to 9100 launch latency\n")
+      << "6,000 after 3,000 of calls";
+}
+
+// A worker that fills a batch from 1,500 to `done` while the launching thread waits until 6,000.
+std::string waited_for_worker(const char* wait, RangeKind kind, int64_t done, bool third = false,
+                              const char* call_inside = nullptr) {
+  HandTrace hand;
+  const uint32_t worker = hand.thread(0, 501);
+  hand.launch(0, 50, 1);
+  hand.kernel(100, 1000, 1);
+  hand.range("train.py(1): step", 10, 9500, RangeKind::Python);
+  hand.range(wait, 1200, 6000, kind);
+  if (call_inside != nullptr) hand.call(call_inside, 1300, 1310, 7);
+  hand.range("decode", 1500, done, RangeKind::Nvtx, worker);
+  if (third) {
+    const uint32_t loader = hand.thread(0, 502);
+    hand.range("queue.get", 2000, 3000, RangeKind::Nvtx, worker);
+    hand.call("cudaMalloc", 1900, 2990, 8, loader);
+    hand.range("other work", 3000, 5000, RangeKind::Nvtx, hand.thread(0, 503));
+  }
+  hand.launch(9000, 9050, 2);
+  hand.kernel(9100, 9500, 2);
+  hand.finish();
+  const std::string all = pieces_of(hand, {100, 9500});
+  return all.substr(0, all.find("6000 to 9000 Python"));
+}
+
+TEST(GapDivision, ANamedWaitIsChargedToTheThreadThatStoppedWhenItEnded) {
+  const struct {
+    const char* text;
+    RangeKind kind;
+  } waits[] = {
+      {"queue.py(171): get", RangeKind::Python},
+      {"<built-in method acquire of _thread.lock object at 0x7f>", RangeKind::Python},
+      {"threading.py(1064): join", RangeKind::Python},
+      {"queue.get", RangeKind::Nvtx},
+      {"pthread_cond_wait", RangeKind::Nvtx},
+      {"futex", RangeKind::Operator},
+      {"epoll_wait", RangeKind::Nvtx},
+      {"waiting for batch", RangeKind::Annotation},
+  };
+  for (const auto& [text, kind] : waits) {
+    EXPECT_EQ(waited_for_worker(text, kind, 5990),
+              "1000 to 1200 Python in train.py(1): step\n"
+              "1200 to 1500 other thread\n"
+              "1500 to 5990 other thread: in an op in decode\n"
+              "5990 to 6000 other thread\n")
+        << text;
+  }
+}
+
+TEST(GapDivision, ANamedWaitWithoutAThreadThatEndedItIsUnknown) {
+  EXPECT_EQ(waited_for_worker("queue.get", RangeKind::Nvtx, 2000),
+            "1000 to 1200 Python in train.py(1): step\n"
+            "1200 to 6000 unknown wait in queue.get\n")
+      << "the worker worked for 500 and had ended 4,000 before";
+  EXPECT_EQ(waited_for_worker("queue.get", RangeKind::Nvtx, 3750),
+            "1000 to 1200 Python in train.py(1): step\n"
+            "1200 to 1500 other thread\n"
+            "1500 to 3750 other thread: in an op in decode\n"
+            "3750 to 6000 other thread\n")
+      << "no longer idle than it had worked";
+}
+
+TEST(GapDivision, TheThreadThatWasWaitedForMayHaveWaitedItself) {
+  EXPECT_EQ(waited_for_worker("queue.get", RangeKind::Nvtx, 5990, true),
+            "1000 to 1200 Python in train.py(1): step\n"
+            "1200 to 1500 other thread\n"
+            "1500 to 2000 other thread: in an op in decode\n"
+            "2000 to 2990 other thread: allocation cudaMalloc\n"
+            "2990 to 3000 other thread\n"
+            "3000 to 5990 other thread: in an op in decode\n"
+            "5990 to 6000 other thread\n");
+}
+
+TEST(GapDivision, ARangeInWhichItsThreadMadeCallsIsNoWait) {
+  const auto text = [](const char* call) { return waited_for_worker("join", RangeKind::Nvtx, 5990, false, call); };
+  EXPECT_EQ(text("cudaMemcpyAsync"),
+            "1000 to 1200 Python in train.py(1): step\n"
+            "1200 to 1300 in an op in join\n"
+            "1300 to 1310 copy call cudaMemcpyAsync in join\n"
+            "1310 to 6000 in an op in join\n")
+      << "a join of tables";
+  EXPECT_NE(text("cudaEventQuery").find("1500 to 5990 other thread: in an op in decode\n"), std::string::npos)
+      << "it polls";
 }
 
 // The caller of backward() waits in its Python frame for autograd's thread, which frees memory and then ends.
@@ -142,9 +258,39 @@ TEST(GapDivision, TheDevicesPartIsTheLaunchCallAndThenWhatTheOperationWaitedFor)
             "1200 to 1300 launch latency\n"
             "2000 to 2001 between queued operations\n"
             "3000 to 33000 unknown\n"
-            "34000 to 34007 event of another stream\n");
+            "34000 to 34007 between queued operations\n")
+      << "the operation of the other stream had ended when the gap began";
   hand.trace.operations[3].start_ns = 32'999;  // 1 ns below the limit
   EXPECT_NE(pieces_of(hand, {100, 35'000}).find("3000 to 32999 between queued operations\n"), std::string::npos);
+}
+
+// The stream waits for the operation of another GPU that was launched before the event was recorded.
+TEST(GapDivision, AWaitIsCutWhereTheOtherOperationEnded) {
+  for (const int64_t start : {5007, 35'000, 34'999}) {
+    for (const bool named : {true, false}) {
+      HandTrace hand;
+      const uint32_t there = hand.stream(hand.device(0, 1), 7);
+      hand.trace.devices[1].physical = 1;
+      hand.launch(0, 50, 1);
+      hand.launch(60, 70, 2);
+      hand.call("cudaEventRecord", 80, 85, 3);
+      hand.launch(90, 95, 4);
+      hand.call("cudaStreamWaitEvent", 100, 110, 5);
+      hand.sync(SyncKind::StreamWaitEvent, 100, 110, 5, 0, there);
+      if (named) hand.trace.syncs.back().record_correlation = 3;
+      hand.launch(120, 130, 6);
+      hand.kernel(100, 1000, 1);
+      hand.kernel(200, 5000, 2, there);
+      hand.kernel(5000, 5003, 4, there);  // after the event
+      hand.kernel(start, 36'000, 6);
+      hand.finish();
+      hand.selection.devices = {0};
+      const int64_t ended = named ? 5000 : 5003;
+      EXPECT_EQ(pieces_of(hand, {100, 36'000}), "1000 to " + std::to_string(ended) + " event of another stream\n" +
+                                                    std::to_string(ended) + " to " + std::to_string(start) +
+                                                    (start - ended >= 30'000 ? " unknown\n" : " launch latency\n"));
+    }
+  }
 }
 
 // The event's operation had ended before the launch was entered: the stream waited for nothing.
@@ -192,64 +338,12 @@ TEST(GapDivision, OperationsWithoutLaunchAndTheEndOfTheWindowHaveTheirOwnParts) 
   EXPECT_EQ(pieces_of(hand, {50, 500}), "50 to 100 unlinked\n200 to 300 unlinked\n400 to 500 no more work\n");
 }
 
-// A run at random: threads with calls, ranges and Python frames, streams of two GPUs, waits of streams, operations that
-// overlap, lack their launch or start before it.
-void random_run(HandTrace& hand, uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](uint32_t n) { return static_cast<int64_t>(random() % n); };
-  const char* const apis[] = {"cudaStreamSynchronize", "cudaMemcpyAsync",     "cudaMalloc",      "cudaFree",
-                              "cuModuleLoadData",      "cudaStreamWaitEvent", "cuLaunchHostFunc"};
-  const uint32_t threads = 1 + static_cast<uint32_t>(below(4));
-  for (uint32_t t = 1; t < threads; ++t) hand.thread(0, 500 + t);
-  hand.stream(0, 13);
-  hand.stream(hand.device(0, 1), 7);
-  const auto streams = static_cast<uint32_t>(hand.trace.streams.size());
-  uint32_t id = 0;
-  const auto nested = [&](auto& self, uint32_t thread, int64_t begin, int64_t end, int depth) -> void {
-    for (int64_t now = begin + below(300); now + 20 < end;) {
-      const int64_t until = std::min(end, now + 10 + below(2000));
-      switch (below(5)) {
-        case 0: {
-          const RangeKind kinds[] = {RangeKind::Operator, RangeKind::Python, RangeKind::Nvtx, RangeKind::Overhead};
-          const std::string text = "range " + std::to_string(below(9)) + ", seq = " + std::to_string(below(40));
-          hand.range(text, now, until, kinds[below(12) % 4], thread);
-          if (depth < 4) self(self, thread, now, until, depth + 1);
-          break;
-        }
-        case 1: {
-          const char* const api = apis[below(7)];
-          const auto stream = static_cast<uint32_t>(below(streams));
-          hand.call(api, now, until, ++id, thread);
-          hand.trace.host.back().stream = HostStreamId{1 + stream};
-          if (api[4] == 'S' && api[10] == 'W') {
-            const auto other = static_cast<uint32_t>(below(streams + 1));
-            hand.sync(SyncKind::StreamWaitEvent, now, until, id, stream, other == streams ? kNone : other);
-          }
-          break;
-        }
-        case 2: break;
-        default:
-          hand.launch(now, until, ++id, thread);
-          if (below(10) != 0) {
-            const int64_t start = std::max<int64_t>(0, now - 50 + below(4000));
-            hand.kernel(start, start + below(1500), below(12) == 0 ? 1'000'000 + id : id,
-                        static_cast<uint32_t>(below(streams)));
-          }
-      }
-      now = until + below(600);
-    }
-  };
-  hand.call("cuInit", 0, 1);
-  for (uint32_t t = 0; t < threads; ++t) nested(nested, t, 10 + below(3000), 20'000 + below(40'000), 0);
-  hand.finish();
-}
-
 TEST(GapDivision, PiecesOfRandomRunsSumToTheIdleTimeAndLieInsideTheirCalls) {
   std::map<std::string_view, uint64_t> seen;
   for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
     HandTrace hand;
-    random_run(hand, seed);
+    tests::random_run(hand, seed);
     const Trace& trace = hand.trace;
     const Interval window{seed % 2 == 0 ? 0 : 5000, seed % 3 == 0 ? 30'000 : 80'000};
     std::map<uint32_t, int64_t> idle_ns, outside_ns;  // by device
@@ -297,7 +391,8 @@ TEST(GapDivision, PiecesOfRandomRunsSumToTheIdleTimeAndLieInsideTheirCalls) {
   for (const std::string_view part :
        {"synchronising call", "copy call", "allocation", "launch call", "other call", "Python", "in an op",
         "outside any call", "profiler", "launch latency", "event of another stream", "host function",
-        "between queued operations", "unlinked", "no more work"})
+        "between queued operations", "unlinked", "no more work", "unknown wait", "other thread",
+        "other thread: launch call"})
     EXPECT_GT(seen[part], 20u) << part;
 }
 
