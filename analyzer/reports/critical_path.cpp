@@ -1,109 +1,110 @@
 // critical-path: which chain of host time, launches, operations and waits determined the length of the window? It is
-// the longest path of the dependency graph, summed by part and by item. The parts add up to the wall time.
+// the longest path of the dependency graph, summed by part and by item. The parts add up to the wall time. The time
+// between the nodes of the path is divided like a gap: analysis/idle/gap_division.h.
 #include "analyzer/analysis/critical/run_graph.h"
-#include "analyzer/analysis/idle/host_cursor.h"
-#include "analyzer/model/range_text.h"
+#include "analyzer/analysis/idle/gap_division.h"
+#include "analyzer/analysis/idle/piece_names.h"
+#include "analyzer/base/intervals.h"
 #include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 
 namespace {
 
-enum class PathPart : uint32_t {
-  HostWork,
-  LaunchCall,
-  CopyCall,
-  Synchronization,
-  Allocation,
-  OtherCall,
-  Handoff,
-  LaunchLatency,
-  Kernel,
-  Copy,
-  Fill,
-  Delay,
-  Unexplained,
-  NotSelected,
+// The parts of a path: the parts of a gap (GapCharge::number()), then these.
+enum PathPart : uint32_t {
+  kHandoff = kGapCharges,
+  kKernel,
+  kCopy,
+  kFill,
+  kUnexplained,
+  kNotSelected,
+  kPathParts,
 };
-constexpr std::string_view kPartNames[] = {
-    "host work",  "launch call",        "copy call",      "synchronisation", "allocation",
-    "other call", "between threads",    "launch latency", "kernel",          "copy",
-    "memset",     "between operations", "not explained",  "not selected",
-};
-constexpr size_t kPathParts = std::size(kPartNames);
 
-PathPart own_part(NodeKind kind) {
+uint32_t number_of(GapPart part) { return static_cast<uint32_t>(GapCharge{part, false}.number()); }
+
+std::string_view part_text(uint32_t part) {
+  static constexpr std::string_view kTexts[] = {"between threads", "kernel",        "copy",
+                                                "memset",          "not explained", "not selected"};
+  return part < kGapCharges ? GapCharge::of_number(part).text() : kTexts[part - kGapCharges];
+}
+
+uint32_t own_part(NodeKind kind) {
   switch (kind) {
     case NodeKind::KernelCall:
-    case NodeKind::GraphCall: return PathPart::LaunchCall;
-    case NodeKind::MemoryCall: return PathPart::CopyCall;
-    case NodeKind::SynchronizationCall: return PathPart::Synchronization;
-    case NodeKind::AllocationCall: return PathPart::Allocation;
-    case NodeKind::Kernel: return PathPart::Kernel;
-    case NodeKind::Copy: return PathPart::Copy;
-    case NodeKind::Fill: return PathPart::Fill;
-    default: return PathPart::OtherCall;
+    case NodeKind::GraphCall: return number_of(GapPart::LaunchCall);
+    case NodeKind::MemoryCall: return number_of(GapPart::CopyCall);
+    case NodeKind::SynchronizationCall: return number_of(GapPart::Synchronize);
+    case NodeKind::AllocationCall: return number_of(GapPart::Allocation);
+    case NodeKind::Kernel: return kKernel;
+    case NodeKind::Copy: return kCopy;
+    case NodeKind::Fill: return kFill;
+    default: return number_of(GapPart::OtherCall);
   }
 }
 
 struct Item {
-  PathPart part{};
+  uint32_t part = 0;
   std::string_view name;
-  uint32_t where = kNone;  // ThreadId, or StreamId for operations
+  uint32_t thread = kNone, stream = kNone;  // where it was, at most one of them
   uint64_t count = 0;
-  int64_t time_ns = 0;
+  int64_t time_ns = 0, idle_ns = 0;
   int64_t longest_ns = 0, longest_at_ns = 0;
-};
 
-bool on_device(PathPart part) { return part >= PathPart::LaunchLatency; }
-
-// What threads were doing. The cursors remain from one window to the next. A search restarts only if time goes back.
-class ThreadCursors {
- public:
-  explicit ThreadCursors(const Trace& trace) : trace_(trace), cursors_(trace.threads.size()) {}
-
-  HostCursor& from(uint32_t thread, int64_t begin_ns, int64_t end_ns) {
-    Cursor& cursor = cursors_[thread];
-    if (cursor.walk == nullptr || begin_ns < cursor.until_ns)
-      cursor.walk = std::make_unique<HostCursor>(trace_, ThreadId{thread});
-    cursor.until_ns = end_ns;
-    return *cursor.walk;
+  void add(const Item& more) {
+    count += more.count;
+    time_ns += more.time_ns;
+    idle_ns += more.idle_ns;
+    if (more.longest_ns <= longest_ns) return;
+    longest_ns = more.longest_ns;
+    longest_at_ns = more.longest_at_ns;
   }
-
- private:
-  struct Cursor {
-    std::unique_ptr<HostCursor> walk;
-    int64_t until_ns = 0;
-  };
-  const Trace& trace_;
-  std::vector<Cursor> cursors_;
 };
+
+// When did an operation run on any device?
+IntervalSet busy_of_all(const Trace& trace) {
+  std::vector<Interval> all;
+  for (const Stream& stream : trace.streams) {
+    IntervalCollector of_stream;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row)
+      of_stream.add(trace.operations[row].start_ns, trace.operations[row].last_ns());
+    const IntervalSet busy = of_stream.take();
+    all.insert(all.end(), busy.parts().begin(), busy.parts().end());
+  }
+  return IntervalSet(std::move(all));
+}
 
 class PathSums {
  public:
   PathSums(const AnalysisInput& input, const DependencyGraph& graph, const NodeSelection& selected,
-           ThreadCursors& cursors)
-      : input_(input), graph_(graph), selected_(selected), cursors_(cursors) {}
+           const PieceNames& names, const IntervalSet& busy, GapDivider& divider)
+      : input_(input), graph_(graph), selected_(selected), names_(names), busy_(busy), divider_(divider) {}
 
   void run() {
     for (const PathStep& step : Replay(graph_).critical_path()) {
       const Node& node = graph_.nodes()[step.node];
       add_edge(node, step);
       if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join || step.end_ns == step.start_ns) continue;
-      if (selected_.has(node)) {
-        last_ =
-            add(own_part(node.kind()), key_of(node.kind(), node.subject()), where(node), step.start_ns, step.end_ns);
-      } else {
+      if (!selected_.has(node)) {
         last_ = add_elsewhere(step.start_ns, step.end_ns);
+      } else if (is_operation(node)) {
+        last_ = add(own_part(node.kind()), name_of(node), where(node), step.start_ns, step.end_ns);
+      } else {
+        add_call(node, step);
       }
     }
+    divide_unexplained();
   }
 
   // By part, name and place; longest time first.
@@ -111,120 +112,196 @@ class PathSums {
     std::unordered_map<std::string, Item> merged;
     for (const auto& [key, item] : sums_) {
       Item named = item;
-      named.name = name_of(item.part, static_cast<uint32_t>(key.first));
-      Item& to = merged[fmt::format("{}|{}|{}", static_cast<uint32_t>(item.part), item.where, named.name)];
-      named.count += to.count;
-      named.time_ns += to.time_ns;
-      if (to.longest_ns > named.longest_ns) {
-        named.longest_ns = to.longest_ns;
-        named.longest_at_ns = to.longest_at_ns;
-      }
-      to = named;
+      named.name = text_of(key.name);
+      const auto [at, added] =
+          merged.try_emplace(fmt::format("{}|{}|{}|{}", item.part, item.thread, item.stream, named.name), named);
+      if (!added) at->second.add(named);
     }
     std::vector<Item> all;
     for (auto& [key, item] : merged) all.push_back(item);
     std::sort(all.begin(), all.end(), [](const Item& a, const Item& b) {
       if (a.time_ns != b.time_ns) return a.time_ns > b.time_ns;
       if (a.part != b.part) return a.part < b.part;
-      return a.name != b.name ? a.name < b.name : a.where < b.where;
+      return std::tie(a.name, a.thread, a.stream) < std::tie(b.name, b.thread, b.stream);
     });
     return all;
   }
 
  private:
-  using Key = std::pair<uint64_t, uint32_t>;  // part and name, place
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      return (key.first * 0x9e3779b97f4a7c15 ^ key.second) * 0xbf58476d1ce4e5b9 >> 7;
+  struct Place {
+    uint32_t thread = kNone, stream = kNone;
+  };
+  struct Key {
+    uint32_t part = 0;
+    uint64_t name = 0;  // a key of PieceNames, or kOfNode with a kind of node and its subject; 0: none
+    Place place;
+    bool operator==(const Key& other) const {
+      return part == other.part && name == other.name && place.thread == other.place.thread &&
+             place.stream == other.place.stream;
     }
   };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      const uint64_t place = uint64_t{key.place.thread} << 32 | key.place.stream;
+      return ((key.name ^ uint64_t{key.part} << 48) * 0x9e3779b97f4a7c15 ^ place) * 0xbf58476d1ce4e5b9 >> 7;
+    }
+  };
+  static constexpr uint64_t kOfNode = uint64_t{1} << 63;
 
-  // The key that names the item: a kind of node and its subject, or the label of a range for host time.
-  static uint32_t key_of(NodeKind kind, uint32_t subject) { return static_cast<uint32_t>(kind) | subject << 4; }
-
-  uint32_t where(const Node& node) const {
-    if ((kind_bit(node.kind()) & kOperationNodes) != 0) return index(input_.trace.operations[node.row].stream());
-    return thread(node);
+  static bool is_operation(const Node& node) { return (kind_bit(node.kind()) & kOperationNodes) != 0; }
+  static uint64_t name_of(const Node& node) {
+    if (node.kind() == NodeKind::Point) return 0;
+    return kOfNode | uint64_t{node.subject()} << 4 | static_cast<uint64_t>(node.kind());
+  }
+  Place where(const Node& node) const {
+    if (is_operation(node)) return {kNone, index(input_.trace.operations[node.row].stream())};
+    return {thread(node), kNone};
   }
   uint32_t thread(const Node& node) const {
     return node.kind() == NodeKind::Point ? node.row : index(input_.trace.host[node.row].thread);
   }
 
-  Item* add(PathPart part, uint32_t name, uint32_t where, int64_t begin_ns, int64_t end_ns) {
-    Item& item = sums_[{static_cast<uint64_t>(part) << 32 | name, where}];
+  Item* add(uint32_t part, uint64_t name, Place place, int64_t begin_ns, int64_t end_ns) {
+    Item& item = sums_[{part, name, place}];
     item.part = part;
-    item.where = where;
-    ++item.count;
-    const int64_t time_ns = end_ns - begin_ns;
-    item.time_ns += time_ns;
-    if (time_ns > item.longest_ns) {
-      item.longest_ns = time_ns;
-      item.longest_at_ns = begin_ns;
-    }
+    item.thread = place.thread, item.stream = place.stream;
+    Item more;
+    more.count = 1;
+    more.longest_ns = more.time_ns = end_ns - begin_ns;
+    more.longest_at_ns = begin_ns;
+    more.idle_ns = idle_ns(begin_ns, end_ns);
+    item.add(more);
     return &item;
+  }
+  int64_t idle_ns(int64_t begin_ns, int64_t end_ns) const {
+    return end_ns - begin_ns - busy_.overlap_ns(begin_ns, end_ns);
   }
 
   // Adds the path outside the selection as one item, so that the parts still add up to the wall time.
-  Item* add_elsewhere(int64_t begin_ns, int64_t end_ns) {
-    return add(PathPart::NotSelected, static_cast<uint32_t>(NodeKind::Point), kNone, begin_ns, end_ns);
+  Item* add_elsewhere(int64_t begin_ns, int64_t end_ns) { return add(kNotSelected, 0, {}, begin_ns, end_ns); }
+
+  // A call's own time. The profiler's work and the wait for a full queue are parts of their own, as in a gap.
+  void add_call(const Node& node, const PathStep& step) {
+    for (const GapPiece& piece : divider_.of_thread(thread(node), {step.start_ns, step.end_ns})) {
+      const bool special = piece.part() == GapPart::Profiler || piece.part() == GapPart::QueueFull;
+      const uint32_t part = special ? number_of(piece.part()) : own_part(node.kind());
+      last_ =
+          add(part, piece.part() == GapPart::Profiler ? 0 : name_of(node), where(node), piece.begin_ns, piece.end_ns);
+    }
   }
 
   void add_edge(const Node& node, const PathStep& step) {
     if (step.start_ns == step.begin_ns) return;
     if (step.start_ns < step.begin_ns) {  // it started before the previous step ended
-      if (last_ != nullptr) last_->time_ns -= step.begin_ns - step.start_ns;
+      if (last_ != nullptr) {
+        last_->time_ns -= step.begin_ns - step.start_ns;
+        last_->idle_ns -= idle_ns(step.start_ns, step.begin_ns);
+      }
       return;
     }
     if (!selected_.has(node)) {
       last_ = add_elsewhere(step.begin_ns, step.start_ns);
-      return;
+    } else if (node.has(kNodeUnexplained)) {
+      last_ =
+          add(kUnexplained, name_of(node), is_operation(node) ? where(node) : Place{}, step.begin_ns, step.start_ns);
+    } else if (is_operation(node)) {
+      add_start(node, step);
+    } else if (node.has(kNodeBoundByOther)) {
+      last_ = add(kHandoff, name_of(node), where(node), step.begin_ns, step.start_ns);
+    } else {
+      add_host_time(node, step);
     }
-    const bool is_operation = (kind_bit(node.kind()) & kOperationNodes) != 0;
-    if (!is_operation && !node.has(kNodeUnexplained) && !node.has(kNodeBoundByOther)) return add_host_work(node, step);
-    const PathPart part = node.has(kNodeUnexplained)    ? PathPart::Unexplained
-                          : !is_operation               ? PathPart::Handoff
-                          : node.has(kNodeBoundByOther) ? PathPart::LaunchLatency
-                                                        : PathPart::Delay;
-    last_ = add(part, key_of(node.kind(), node.subject()), where(node), step.begin_ns, step.start_ns);
-    if (part == PathPart::Unexplained && !is_operation) last_->where = kNone;
   }
 
-  // Host time by what encloses it: the innermost operator, range or Python function.
-  void add_host_work(const Node& node, const PathStep& step) {
-    const uint32_t of = thread(node);
-    HostCursor& cursor = cursors_.from(of, step.begin_ns, step.start_ns);
-    cursor.walk(step.begin_ns, step.start_ns, [&](int64_t begin, int64_t end, uint32_t, uint32_t range) {
-      const uint32_t label = range == kNone ? 0 : index(input_.trace.ranges[range].label);
-      last_ = add(PathPart::HostWork, label, of, begin, end);
-    });
+  // What a thread did between two nodes, as in the host's part of a gap.
+  void add_host_time(const Node& node, const PathStep& step) {
+    for (const GapPiece& piece : divider_.of_thread(thread(node), {step.begin_ns, step.start_ns})) {
+      last_ = add(static_cast<uint32_t>(piece.charge.number()), names_.key({}, piece), {piece.thread, kNone},
+                  piece.begin_ns, piece.end_ns);
+    }
   }
 
-  std::string_view name_of(PathPart part, uint32_t key) const {
-    if (part != PathPart::HostWork) {
-      const auto kind = static_cast<NodeKind>(key & 15);
-      return kind == NodeKind::Point ? "" : node_name(input_, kind, key >> 4);
+  // From what an operation waited for until its start, as in the device's part of a gap.
+  void add_start(const Node& node, const PathStep& step) {
+    for (const GapPiece& piece : divider_.of_start(node.row, step.begin_ns, node.has(kNodeBoundByOther))) {
+      if (piece.begin_ns >= step.start_ns) break;  // the window ends before the operation starts
+      last_ = add(static_cast<uint32_t>(piece.charge.number()), name_of(node), where(node), piece.begin_ns,
+                  std::min(piece.end_ns, step.start_ns));
     }
-    const Trace& trace = input_.trace;
-    return key == 0 ? "[no range]" : plain_range_text(trace.text(trace.labels[key].text));
+  }
+
+  struct Unexplained {
+    Interval time;
+    uint64_t name = 0;
+    Place place;
+  };
+
+  // The time for which no edge is known. Where no device was busy, it is divided like the gap that an operation ended.
+  void divide_unexplained() {
+    if (unexplained_.empty()) return;
+    const Interval all{unexplained_.front().time.begin_ns, unexplained_.back().time.end_ns};
+    std::vector<Interval> divided;
+    std::unordered_set<int64_t> ends;  // two devices may go on at the same moment
+    divide_gaps(
+        input_.trace, input_.views, Selection(), all, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+          const auto& busy = busy_.parts();
+          const auto next = std::partition_point(busy.begin(), busy.end(),
+                                                 [&](const Interval& part) { return part.begin_ns < gap.end_ns; });
+          const Interval idle{next == busy.begin() ? gap.begin_ns : std::max(gap.begin_ns, next[-1].end_ns),
+                              gap.end_ns};
+          auto each = std::partition_point(unexplained_.begin(), unexplained_.end(),
+                                           [&](const Unexplained& edge) { return edge.time.end_ns <= idle.begin_ns; });
+          if (each == unexplained_.end() || each->time.begin_ns >= idle.end_ns || !ends.insert(gap.end_ns).second)
+            return;
+          for (; each != unexplained_.end() && each->time.begin_ns < idle.end_ns; ++each) {
+            for (const GapPiece& piece : pieces) {
+              const Interval part = inside(piece, std::max(idle.begin_ns, each->time.begin_ns), each->time.end_ns);
+              if (part.length_ns() == 0) continue;
+              Place place{piece.thread, kNone};
+              if (piece.thread == kNone && gap.operation != kNone)
+                place.stream = index(input_.trace.operations[gap.operation].stream());
+              add(static_cast<uint32_t>(piece.charge.number()), names_.key(gap, piece), place, part.begin_ns,
+                  part.end_ns);
+              divided.push_back(part);
+            }
+          }
+        });
+    const IntervalSet known(std::move(divided));
+    for (const Unexplained& each : unexplained_) {
+      const IntervalSet rest = known.gaps(each.time.begin_ns, each.time.end_ns);
+      for (const Interval& part : rest.parts()) add(kUnexplained, each.name, each.place, part.begin_ns, part.end_ns);
+    }
+  }
+
+  std::string_view text_of(uint64_t key) {
+    if ((key & kOfNode) != 0)
+      return node_name(input_, static_cast<NodeKind>(key & 15), static_cast<uint32_t>(key >> 4));
+    const auto [text, added] = texts_.try_emplace(key);
+    if (added) text->second = names_.text(key);
+    return text->second;
   }
 
   const AnalysisInput& input_;
   const DependencyGraph& graph_;
   const NodeSelection& selected_;
-  ThreadCursors& cursors_;
+  const PieceNames& names_;
+  const IntervalSet& busy_;
+  GapDivider& divider_;
   std::unordered_map<Key, Item, KeyHash> sums_;
-  Item* last_ = nullptr;  // of sums_: references into it stay valid
+  std::unordered_map<uint64_t, std::string> texts_;
+  std::vector<Unexplained> unexplained_;  // in order of time
+  Item* last_ = nullptr;                  // of sums_: references into it stay valid
 };
 
 std::string place(const Trace& trace, const Item& item) {
-  if (item.where == kNone) return "";
   const bool several = trace.processes.size() > 1;
-  if (!on_device(item.part)) {
-    const Thread& thread = trace.threads[item.where];
+  if (item.thread != kNone) {
+    const Thread& thread = trace.threads[item.thread];
     return (several ? fmt::format("pid {} ", trace.processes[index(thread.process)].pid) : "") +
            fmt::format("thread {}", thread.tid);
   }
-  const Stream& stream = trace.streams[item.where];
+  if (item.stream == kNone) return "";
+  const Stream& stream = trace.streams[item.stream];
   const Device& device = trace.device(stream.device);
   return (several ? fmt::format("pid {} ", trace.processes[index(device.process)].pid) : "") +
          fmt::format("device {} stream {}", device.ordinal, stream.number);
@@ -234,14 +311,15 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, int
              bool sum, bool with_window) {
   Table::Row row = table.row();
   if (with_window) row.add(window.label);
-  row.add(kPartNames[static_cast<size_t>(item.part)])
+  row.add(part_text(item.part))
       .add(sum ? std::string_view("all") : item.name)
       .add(sum ? std::string() : place(input.trace, item))
       .add(item.count)
       .add(item.time_ns)
       .add(wall_ns > 0 ? 100 * static_cast<double>(item.time_ns) / static_cast<double>(wall_ns) : 0.0)
       .add(item.longest_ns)
-      .add(item.longest_at_ns);
+      .add(item.longest_at_ns)
+      .add(item.idle_ns);
 }
 
 }  // namespace
@@ -252,32 +330,27 @@ Table report_critical_path(const AnalysisInput& input) {
   add_window_column(table, windows);
   table.add_columns({ColumnId::part, ColumnId::item, ColumnId::where, ColumnId::steps, ColumnId::time});
   table.add_column(ColumnId::wall_percent, 1);
-  table.add_columns({ColumnId::longest, ColumnId::at});
+  table.add_columns({ColumnId::longest, ColumnId::at, ColumnId::all_idle});
   const NodeSelection selected(input);
-  ThreadCursors cursors(input.trace);
+  const PieceNames names(input);
+  const IntervalSet busy = busy_of_all(input.trace);
+  GapDivider divider(input.trace, input.views);
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
-    PathSums sums(input, graph, selected, cursors);
+    PathSums sums(input, graph, selected, names, busy, divider);
     sums.run();
     const std::vector<Item> items = sums.items();
     std::vector<Item> parts(kPathParts);
     for (const Item& item : items) {
-      Item& part = parts[static_cast<size_t>(item.part)];
-      part.part = item.part;
-      part.count += item.count;
-      part.time_ns += item.time_ns;
-      if (item.longest_ns > part.longest_ns) {
-        part.longest_ns = item.longest_ns;
-        part.longest_at_ns = item.longest_at_ns;
-      }
+      parts[item.part].part = item.part;
+      parts[item.part].add(item);
     }
     std::erase_if(parts, [](const Item& part) { return part.count == 0; });
     std::stable_sort(parts.begin(), parts.end(), [](const Item& a, const Item& b) { return a.time_ns > b.time_ns; });
     for (const Item& part : parts) add_row(table, input, window, graph.wall_ns(), part, true, windows.size() > 1);
     for (const Item& item : items) {
-      if (item.part != PathPart::NotSelected)
-        add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
+      if (item.part != kNotSelected) add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
     }
   }
   return table;

@@ -30,8 +30,8 @@ TEST(CriticalPath, ASelectionShowsItsPartAndTheRestInOneRow) {
   };
   run.selection.devices = {1};
   EXPECT_EQ(text(),
-            "not selected | all | 60\nkernel | all | 15\nbetween operations | all | 5\nkernel | second | 15\n"
-            "between operations | second | 5\n");
+            "not selected | all | 60\nkernel | all | 15\nbetween queued operations | all | 5\nkernel | second | 15\n"
+            "between queued operations | second | 5\n");
   run.selection.threads = {501};
   EXPECT_EQ(text(), "not selected | all | 80\n");
 }
