@@ -59,7 +59,12 @@ const Bursts& Views::bursts() const {
   return bursts_.get([&] { return Bursts(trace_); });
 }
 const Dependencies& Views::dependencies() const {
-  return dependencies_.get([&] { return Dependencies(trace_); });
+  return dependencies_.get([&] {
+    Dependencies dependencies(trace_);
+    for (uint32_t kernel = 0; kernel < trace_.kernels.size(); ++kernel)
+      dependencies.communication.push_back(categories().purpose(KernelId{kernel}) == Purpose::Communication);
+    return dependencies;
+  });
 }
 const EventNames& Views::event_names() const {
   return event_names_.get([&] { return EventNames(trace_); });

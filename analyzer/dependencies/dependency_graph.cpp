@@ -15,9 +15,6 @@ namespace prof::analyzer {
 
 namespace {
 
-// A launch that took more than this many times as long as the shortest one of its name may have waited.
-constexpr int64_t kLongerThanShortest = 5;
-
 NodeKind node_kind(CallClass kind) {
   switch (kind) {
     case CallClass::KernelLaunch: return NodeKind::KernelCall;
@@ -74,8 +71,7 @@ class GraphBuilder {
         launches_(nodes, trace_.host.size()),
         operations_(nodes, waits_.of_calls.empty() && waits_.of_operations.empty() ? 0 : trace_.operations.size()),
         ends_(trace_, sources),
-        signals_(trace_.processes.size()),
-        shared_until_(trace_.devices.size(), std::numeric_limits<int64_t>::min()),
+        on_gpu_(trace_.devices.size()),
         handoff_node_(waits_.handoffs.size()) {}
 
   void run() {
@@ -182,7 +178,7 @@ class GraphBuilder {
     node.end_ns = std::max(moment.time_ns, nodes_.end_ns(now.last));
     node.after_before = node.end_ns - nodes_.end_ns(now.last);
     if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
-    if (gap_may_wait(now, nodes_.end_ns(now.last), node.end_ns)) node.flags |= kNodeStartAssumed;
+    if (gap_may_wait(nodes_.end_ns(now.last), node.end_ns)) node.flags |= kNodeStartAssumed;
     uint32_t other = 0;
     if (moment.receives != 0) {
       other = std::exchange(handoff_node_[moment.handoff], 0);
@@ -230,10 +226,8 @@ class GraphBuilder {
     node.after_before = begin_ns - before_ns;
     if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
     const bool again = polls_again(now, event);
-    if (again || gap_may_wait(now, before_ns, begin_ns)) node.flags |= kNodeStartAssumed;
-    const uint32_t group = group_of(now);
-    if (signals(traits.role)) signals_[group] = true;
-    ends_.add_call(group, node.end_ns);
+    if (again || gap_may_wait(before_ns, begin_ns)) node.flags |= kNodeStartAssumed;
+    ends_.add_call(node.end_ns);
     for (; !past(waits_.of_calls, now.wait, rows.first); ++now.wait)
       nodes_.release(operations_.take(now.wait->operation));
     if (!past(waits_.of_calls, now.wait, rows.last)) {
@@ -241,7 +235,7 @@ class GraphBuilder {
       now.call = rows;
       now.return_ns = node.end_ns;
       node.end_ns = begin_ns;
-    } else if (again || (may_block(event, traits) && ends_.operation_ends(group, begin_ns, node.end_ns - 1))) {
+    } else if (again || (may_block(event, traits) && ends_.operation_ends(begin_ns, node.end_ns - 1))) {
       node.flags |= kNodeTimeAssumed;
     }
     node.own = node.end_ns - begin_ns;
@@ -249,18 +243,10 @@ class GraphBuilder {
     for (uint32_t row = rows.first; row < rows.last; ++row) launches_.arrive(row, now.last);
   }
 
-  uint32_t group_of(const ThreadNow& now) const { return ends_.group_of(trace_.threads[now.thread].process); }
-
-  // Calls after which the GPU may tell the host something without another call.
-  static bool signals(CallRole role) {
-    return role == CallRole::HostFunction || role == CallRole::ValueWrite || role == CallRole::ValueBatch;
-  }
-
-  // Whether the thread may have waited for another thread, or for a signal of the GPU, between its calls.
-  bool gap_may_wait(const ThreadNow& now, int64_t begin_ns, int64_t end_ns) {
-    const uint32_t group = group_of(now);
-    return ends_.call_ended(group, begin_ns, end_ns) ||
-           (signals_[group] && ends_.operation_ended(group, begin_ns, end_ns));
+  // Whether a thread may have waited between its calls: for another thread or process that finished something, or for the
+  // GPU, in a call that is not recorded or by reading memory that the GPU writes.
+  bool gap_may_wait(int64_t begin_ns, int64_t end_ns) {
+    return ends_.host_ended(begin_ns, end_ns) || ends_.operation_ended(begin_ns, end_ns);
   }
 
   // Whether the call repeats a query that found an operation incomplete: without the operation's time it would not be
@@ -271,12 +257,10 @@ class GraphBuilder {
     return std::exchange(now.polls, incomplete) && polls;
   }
 
-  // Whether a call may wait for the GPU. Launches return at once, unless something holds them up.
+  // Whether a call may wait for the GPU. The shortest launch of its name returned at once.
   bool may_block(const HostEvent& event, const CallTraits& traits) const {
     if (traits.kind != CallClass::KernelLaunch && traits.kind != CallClass::GraphLaunch) return true;
-    if (event.api() >= shortest_ns_.size()) return false;
-    const int64_t shortest_ns = std::min(shortest_ns_[event.api()], kFarthest / kLongerThanShortest);
-    return event.duration_ns() > shortest_ns * kLongerThanShortest;
+    return event.api() < shortest_ns_.size() && event.duration_ns() > shortest_ns_[event.api()];
   }
 
   void leave_call(ThreadNow& now) {
@@ -295,7 +279,7 @@ class GraphBuilder {
     if (awaited != 0 && awaited_ns > before_ns) node.flags |= kNodeBoundByOther;
     node.end_ns = now.return_ns;
     node.own = now.return_ns - std::max(before_ns, awaited_ns);
-    if (ends_.operation_ended(group_of(now), node.end_ns - node.own, now.return_ns)) node.flags |= kNodeTimeAssumed;
+    if (ends_.operation_ended(node.end_ns - node.own, now.return_ns)) node.flags |= kNodeTimeAssumed;
     const uint32_t returned = nodes_.add(node);
     nodes_.set_returned(now.last, returned);
     go_on(now.last, returned);
@@ -350,11 +334,16 @@ class GraphBuilder {
     bind(node, reached(launch, start_ns), start_ns);
     const StreamId stream = operation.stream();
     const int64_t bound_ns = start_ns - (node.bound_by_other() ? node.after_other : node.after_before);
-    if (launch != 0 && (ends_.operation_ended(ends_.group_of(stream), bound_ns, start_ns) ||
+    OnGpu& gpu = on_gpu_[trace_.device(trace_.stream(stream).device).physical % on_gpu_.size()];
+    // While others run on its GPU, a kernel may have to wait for their resources.
+    const bool crowded = operation.has_kernel() && gpu.until_ns > bound_ns && start_ns > bound_ns;
+    if (launch != 0 && (ends_.operation_ended(bound_ns, start_ns) || crowded ||
                         std::binary_search(waits_.unknown_operations.begin(), waits_.unknown_operations.end(), row)))
       node.flags |= kNodeStartAssumed;
-    if (operation.has_kernel()) share(stream, start_ns, node.end_ns);
+    if (operation.has_kernel() && node.subject < waits_.communication.size() && waits_.communication[node.subject])
+      node.flags |= kNodeTimeAssumed;  // it may wait for other GPUs
     const uint32_t slot = nodes_.add(node);
+    if (operation.has_kernel()) share(gpu, nodes_[slot].node, start_ns, node.end_ns);
     if (!waits_.of_calls.empty() || !waits_.of_operations.empty()) operations_.arrive(row, slot);
     nodes_.release(launch);
     if (operation.is_migration()) return nodes_.release(slot);
@@ -385,11 +374,26 @@ class GraphBuilder {
     }
   }
 
-  // Adds the time for which a kernel runs beside earlier ones of its GPU.
-  void share(StreamId stream, int64_t start_ns, int64_t end_ns) {
-    int64_t& until_ns = shared_until_[trace_.device(trace_.stream(stream).device).physical % shared_until_.size()];
-    if (until_ns > start_ns) nodes_.add_shared(std::min(until_ns, end_ns) - start_ns);
-    until_ns = std::max(until_ns, end_ns);
+  // The kernels of a GPU.
+  struct OnGpu {
+    int64_t until_ns = std::numeric_limits<int64_t>::min();  // the latest end so far
+    uint32_t alone = 0;  // node of the kernel that ran beside no other so far; 0: none
+    int64_t alone_until_ns = 0;
+  };
+
+  // Kernels that run beside others of their GPU may be slower than without them, so their time is not certain.
+  void share(OnGpu& gpu, uint32_t id, int64_t start_ns, int64_t end_ns) {
+    if (end_ns <= start_ns) return;
+    if (gpu.until_ns > start_ns) {
+      if (gpu.alone != 0 && gpu.alone_until_ns > start_ns) nodes_.add_flag(gpu.alone, kNodeTimeAssumed);
+      nodes_.add_flag(id, kNodeTimeAssumed);
+      nodes_.add_shared(std::min(gpu.until_ns, end_ns) - start_ns);
+      gpu.alone = 0;
+    } else {
+      gpu.alone = id;
+      gpu.alone_until_ns = end_ns;
+    }
+    gpu.until_ns = std::max(gpu.until_ns, end_ns);
   }
 
   bool same_graph_launch(const GpuOperation& a, uint32_t row_b) const {
@@ -412,10 +416,9 @@ class GraphBuilder {
   ExpectedNodes launches_;    // by row of Trace::host, for their operations
   ExpectedNodes operations_;  // by row of Trace::operations, for what waits for them
   RecentEnds ends_;
-  std::vector<bool> signals_;           // by group: signals() of a call that was made
   std::vector<int64_t> shortest_ns_;    // by api: the shortest launch
   std::vector<bool> polls_;             // by api: queries whether an event or a stream is complete
-  std::vector<int64_t> shared_until_;   // by physical GPU: the latest end of its kernels so far
+  std::vector<OnGpu> on_gpu_;           // by physical GPU
   std::vector<uint32_t> handoff_node_;  // slots, each with a reference; 0: not reached yet
 };
 

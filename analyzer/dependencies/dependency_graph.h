@@ -55,7 +55,8 @@ inline constexpr uint32_t kNodeReturns = 1;       // the return of a call that w
 inline constexpr uint32_t kNodeBoundByOther = 2;  // the second edge bound the node in the measured run
 inline constexpr uint32_t kNodeLast = 4;          // nothing follows
 inline constexpr uint32_t kNodeUnexplained = 8;   // no known cause: no launch, no earlier event of its thread
-// Something else ended before the node could start or end, and may be what it waited for: recent_ends.h.
+// Something else ended before the node could start or end, and may be what it waited for: recent_ends.h. Or it is a
+// kernel that ran beside others of its GPU, or communicates with other GPUs.
 inline constexpr uint32_t kNodeStartAssumed = 16;  // its known causes may not be all that its start waited for
 inline constexpr uint32_t kNodeTimeAssumed = 32;   // its own time may contain a wait
 inline constexpr uint32_t kAssumedFlags = kNodeUnexplained | kNodeStartAssumed | kNodeTimeAssumed;

@@ -50,6 +50,12 @@ template <class Begin, class End> Rows GraphSources::in_window(Rows rows, Begin 
   return found;
 }
 
+Rows GraphSources::ranges_of(const Thread& thread) const {
+  return in_window(
+      thread.ranges, [&](uint32_t row) { return sane(trace_.ranges[row].begin_ns); },
+      [&](uint32_t row) { return sane(trace_.ranges[row].end_ns); });
+}
+
 void GraphSources::open_thread(uint32_t t, std::vector<Moment> moments) {
   const Thread& thread = trace_.threads[t];
   ThreadNow now;

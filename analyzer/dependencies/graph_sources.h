@@ -59,7 +59,11 @@ class GraphSources {
   std::vector<ThreadNow> threads;
   std::vector<StreamNow> streams;
 
+  // Rows of Trace::ranges in the window.
+  Rows ranges_of(const Thread& thread) const;
+
   // Times are cut to the window.
+  int64_t inside(int64_t time_ns) const { return inside_window(time_ns); }
   int64_t begin_of(const HostEvent& event) const { return inside_window(event.begin_ns); }
   int64_t end_of(const HostEvent& event) const { return inside_window(std::max(event.begin_ns, event.end_ns)); }
   int64_t start_of(const GpuOperation& operation) const { return inside_window(operation.start_ns); }

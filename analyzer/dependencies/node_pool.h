@@ -113,6 +113,13 @@ class GraphNodes {
     hold(returned);
   }
 
+  // Of a node that exists.
+  void add_flag(uint32_t id, uint32_t flag) {
+    Node& node = graph_.nodes_[id];
+    node.add_flag(flag);
+    graph_.words_[node.kind_and_flags()] = true;
+  }
+
   void add_shared(int64_t ns) { grow(graph_.shared_ns_, ns); }
 
   void finish() {

@@ -1,7 +1,8 @@
-// Did anything end in an interval, so that it may be what a call or an operation waited for? Ends of GPU operations and
-// of host calls, by group of processes: processes that share a GPU are one group. Used by dependency_graph.cpp, which
-// marks what may have waited for more than the trace shows. O(operations) to construct; `now_ns` of queries must rarely
-// go back.
+// Did anything end in an interval, so that it may be what a call, an operation or a thread waited for? Ends of GPU
+// operations, of host calls, and of ranges of threads without calls, over all processes of the input: processes wait for
+// each other by pipes, shared memory and collectives, which no trace shows. Used by dependency_graph.cpp, which marks
+// what may have waited for more than the trace shows. O(n log streams) to construct; `now_ns` of queries must rarely go
+// back.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -18,34 +19,29 @@ class RecentEnds {
  public:
   RecentEnds(const Trace& trace, const GraphSources& sources);
 
-  uint32_t group_of(ProcessId process) const { return group_of_process_[index(process)]; }
-  uint32_t group_of(StreamId stream) const { return group_of(trace_.process_of(stream)); }
-
-  // Whether an operation of the group ended in (after_ns, now_ns], or ends in (now_ns, until_ns].
-  bool operation_ended(uint32_t group, int64_t after_ns, int64_t now_ns);
-  bool operation_ends(uint32_t group, int64_t now_ns, int64_t until_ns);
+  // Whether an operation ended in (after_ns, now_ns], or ends in (now_ns, until_ns].
+  bool operation_ended(int64_t after_ns, int64_t now_ns);
+  bool operation_ends(int64_t now_ns, int64_t until_ns);
 
   // A call that began no later than all later queries.
-  void add_call(uint32_t group, int64_t end_ns);
-  // Whether a call of the group ended in (after_ns, now_ns]. If the calls of a thread had ended by after_ns, it was
-  // another thread's. Always false for a group with one thread.
-  bool call_ended(uint32_t group, int64_t after_ns, int64_t now_ns);
+  void add_call(int64_t end_ns);
+  // Whether a call ended in (after_ns, now_ns], or a range of a thread without calls. If the calls of a thread had ended
+  // by after_ns, it was another thread's.
+  bool host_ended(int64_t after_ns, int64_t now_ns);
 
  private:
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
-  struct Group {
-    Column<int64_t> ends;          // of its operations, sorted
-    size_t passed = 0;             // these ended at or before the last query's now_ns
-    uint32_t threads = 0;          // with calls
-    std::vector<int64_t> running;  // ends of calls, a heap, the earliest at the front
-    int64_t latest_ns = kNever;    // the latest end of a call
+  // Sorted, and how many of them had ended at the last query.
+  struct Ends {
+    Column<int64_t> times;
+    size_t passed = 0;
+    void go_to(int64_t now_ns);
+    bool ended(int64_t after_ns, int64_t now_ns);
   };
 
-  Group& at(uint32_t group, int64_t now_ns);
-
-  const Trace& trace_;
-  std::vector<uint32_t> group_of_process_;
-  std::vector<Group> groups_;
+  Ends operations_, ranges_;
+  uint32_t threads_ = 0;                                     // with calls
+  std::vector<int64_t> running_;                             // ends of calls, a heap, the earliest at the front
+  int64_t latest_ns_ = std::numeric_limits<int64_t>::min();  // the latest end of a call
 };
 
 }  // namespace prof::analyzer

@@ -65,6 +65,16 @@ bool dependencies_retired(const Operation& operation) {
   return true;
 }
 
+// The latest end of the kernels of a name that run, on any device.
+Ns end_of_running(const std::string& name) {
+  Ns latest = 0;
+  for (const OperationPtr& one : timeline().running) {
+    const OperationRecord& record = one->work.record;
+    if (record.kind == OperationKind::Kernel && record.name == name) latest = std::max(latest, one->end);
+  }
+  return latest;
+}
+
 void set_times(const OperationPtr& operation, Ns not_before) {
   Ns start = std::max(operation->ready, not_before);
   Ns floor = 0;
@@ -75,6 +85,10 @@ void set_times(const OperationPtr& operation, Ns not_before) {
     } else {
       start = std::max(start, one->end);
     }
+  }
+  if (operation->work.record.kind == OperationKind::Kernel) {
+    const std::string& until = script().kernel(operation->work.record.name).until;
+    if (!until.empty()) floor = std::max(floor, end_of_running(until) + operation->work.duration);
   }
   operation->start = start;
   operation->end = std::max(start + (instantaneous() ? 0 : operation->work.duration), floor);

@@ -58,8 +58,10 @@ void read_kernel(Script& to, const Line& line) {
       kernel.registers = static_cast<int>(line.number(++i));
     } else if (word == "shared") {
       kernel.static_shared = static_cast<int>(line.number(++i));
+    } else if (word == "until") {
+      kernel.until = line.word(++i);
     } else {
-      fail(line.where, line.text, "kernel NAME NS [overlap] [asserts] [registers N] [shared BYTES]");
+      fail(line.where, line.text, "kernel NAME NS [overlap] [asserts] [registers N] [shared BYTES] [until NAME]");
     }
   }
   if (line.word(1) == "*") {

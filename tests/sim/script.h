@@ -28,6 +28,7 @@ struct KernelScript {
       false;             // may start while the previous kernel on the stream still runs (programmatic dependent launch)
   bool asserts = false;  // its assertion fails: the context ends with CUDA_ERROR_ASSERT, and the kernel has no record
   int registers = 32, static_shared = 0;
+  std::string until;  // it runs until the kernels of this name have ended that run when it gets its times
 };
 
 struct CuptiScript {

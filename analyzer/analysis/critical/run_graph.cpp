@@ -87,7 +87,7 @@ void add_graph_notes(Table& table, const AnalysisInput& input, const Window& win
 void add_bound_notes(Table& table, const DependencyGraph& graph) {
   if (graph.shared_ns() == 0) return;
   table.notes.push_back(fmt::format(
-      "kernels ran beside others of their GPU for {}: bounds assume that they take as long without the others",
+      "kernels ran beside others of their GPU for {}: bounds assume that they may take less without the others",
       scaled_time(graph.shared_ns())));
 }
 

@@ -18,35 +18,42 @@ parser.add_argument("--case", action="append")
 options = parser.parse_args()
 problems = []
 
-SCRIPTS = {"long": 400_000, "short": 20_000}  # durations of the kernel
-QUEUES = {"queue_is_full": "; max_outstanding 4"}  # so that launches wait
+# Durations of the kernel. After "tiny" a launch that waits for a place in the queue hardly takes longer than others.
+SCRIPTS = {"long": 400_000, "short": 20_000, "tiny": 2_500}
+MORE = {  # lines of the script
+    "queue_is_full": "max_outstanding 4",  # so that launches wait
+    "kernels_share_the_gpu": "kernel light 3000 until heavy",
+    "collective_waits_for_another_gpu": "kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL 3000 until heavy",
+}
 # Here the host waits in no call. Elsewhere the clock need not advance while the program sleeps.
-SLEEPERS = {"host_function_tells_it", "value_is_read_by_the_host"}
+SLEEPERS = {"host_function_tells_it", "value_is_read_by_the_host", "copied_word_is_read_by_the_host"}
 
 
-def log_of(case, heavy_ns, folder):
+def logs_of(case, heavy_ns, folder):
     folder.mkdir(parents=True)
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "PROF_CLOCK": "sim_now_ns",
-                   "SIM": f"kernel heavy {heavy_ns}; kernel light 3000; idle {200 if case in SLEEPERS else 0}{QUEUES.get(case, '')}"}
+                   "SIM": f"kernel heavy {heavy_ns}; kernel light 3000; idle {100 if case in SLEEPERS else 0}; {MORE.get(case, '')}"}
     run = subprocess.run([options.program, case], env=environment, capture_output=True, text=True, timeout=120)
     if run.returncode != 0:
         sys.exit(f"{case}: status {run.returncode}: {run.stderr}")
-    (log,) = folder.glob("*.plog")
-    return log
+    logs = sorted(folder.glob("*.plog"))
+    if not logs:
+        sys.exit(f"{case}: no log")
+    return logs
 
 
-def what_if(trace):
+def what_if(inputs):
     """{(item, name): row}, and the wall time"""
-    out = subprocess.run([options.prof, "report", "what-if", "--format", "json", trace], capture_output=True, text=True, timeout=120)
+    out = subprocess.run([options.prof, "report", "what-if", "--format", "json", *inputs], capture_output=True, text=True, timeout=120)
     rows = {(row["item"], row["name"]): row for row in json.loads(out.stdout)["rows"]}
     some = next(iter(rows.values()))
     return rows, some["saved_ns"] + some["new_wall_ns"]
 
 
-def chrome(log, name):
+def chrome(log):
     """The log as another tool would have traced it: most handles of events and streams are not in it."""
-    out = log.with_name(name)
+    out = log.with_suffix(".json")
     subprocess.run([options.prof, "trace", "--plain", "-o", out, log], capture_output=True, timeout=120, check=True)
     return out
 
@@ -56,10 +63,10 @@ with tempfile.TemporaryDirectory() as folder:
     cases = options.case or subprocess.run([options.program], env={"LD_LIBRARY_PATH": str(options.sim)}, capture_output=True, text=True, check=True).stdout.split()
     for case in cases:
         for length, heavy_ns in SCRIPTS.items():
-            slow = log_of(case, heavy_ns, folder / case / length)
-            fast = log_of(case, 0, folder / case / (length + "_none"))
+            slow = logs_of(case, heavy_ns, folder / case / length)
+            fast = logs_of(case, 0, folder / case / (length + "_none"))
             for form in ("log", "trace"):
-                pair = (slow, fast) if form == "log" else [chrome(log, "app.json") for log in (slow, fast)]
+                pair = (slow, fast) if form == "log" else [[chrome(log) for log in logs] for logs in (slow, fast)]
                 rows, wall = what_if(pair[0])
                 rows_without, wall_without = what_if(pair[1])
                 row = rows[("kernel", "heavy")]

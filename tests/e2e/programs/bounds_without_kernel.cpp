@@ -2,6 +2,9 @@
 // run twice by drivers/bounds.py: as it is, and with a kernel that takes no time. The name of the case is the argument.
 #include "tests/sim/sim_program.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -245,6 +248,43 @@ void graph_of_it() {
   }
 }
 
+// The host reads a word that a copy after the kernel writes. No call tells it.
+void copied_word_is_read_by_the_host() {
+  const CUdeviceptr flag = word(), there = sim_program::allocate(sizeof(uint32_t));
+  SIM_CHECK(cuMemsetD32(there, 1, 1));
+  SIM_CHECK(launch(g_heavy, g_one));
+  SIM_CHECK(cuMemcpyDtoHAsync(reinterpret_cast<void*>(flag), there, sizeof(uint32_t), g_one));
+  const volatile uint32_t* const seen = reinterpret_cast<const uint32_t*>(flag);
+  while (*seen == 0) {}
+  SIM_CHECK(launch(g_light, g_two));
+  finish();
+}
+
+// The script lets "light" run until "heavy" has ended.
+void kernels_share_the_gpu() {
+  SIM_CHECK(launch(g_heavy, g_one));
+  SIM_CHECK(launch(g_light, g_two));
+  SIM_CHECK(launch(g_light, g_two));
+  finish();
+}
+
+// A collective on one GPU ends when the other GPU has reached it.
+void collective_waits_for_another_gpu() {
+  CUcontext first = nullptr;
+  SIM_CHECK(cuCtxGetCurrent(&first));
+  sim_program::make_context(1);
+  const CUstream there = sim_program::make_stream();
+  CUmodule module = nullptr;
+  CUfunction heavy = nullptr;
+  SIM_CHECK(cuModuleLoadData(&module, "image"));
+  SIM_CHECK(cuModuleGetFunction(&heavy, module, "heavy"));
+  SIM_CHECK(launch(heavy, there));
+  SIM_CHECK(cuCtxSetCurrent(first));
+  SIM_CHECK(launch(sim_program::kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), g_one));
+  SIM_CHECK(launch(g_light, g_one));
+  SIM_CHECK(cuStreamSynchronize(g_one));
+}
+
 // The program runs ahead and is limited by its own work when the kernel takes no time.
 void host_is_late() {
   for (int i = 0; i < 10; ++i) {
@@ -255,9 +295,39 @@ void host_is_late() {
   finish();
 }
 
+// A process waits for another one, which uses another GPU. The second one's clock does not run behind the message.
+void process_waits_for_process() {
+  int ends[2];
+  if (pipe(ends) != 0) exit(98);
+  const pid_t child = fork();
+  if (child == 0) {
+    sim_program::make_context(1);
+    const CUstream stream = sim_program::make_stream();
+    SIM_CHECK(launch(sim_program::kernel("heavy"), stream));
+    SIM_CHECK(cuStreamSynchronize(stream));
+    const uint64_t now = sim_now_ns();
+    if (write(ends[1], &now, sizeof now) != sizeof now) exit(98);
+    exit(0);
+  }
+  sim_program::make_context();
+  const CUstream stream = sim_program::make_stream();
+  uint64_t sent = 0;
+  if (read(ends[0], &sent, sizeof sent) != sizeof sent) exit(98);
+  if (sent > sim_now_ns()) sim_advance_ns(sent - sim_now_ns());
+  SIM_CHECK(launch(sim_program::kernel("light"), stream));
+  SIM_CHECK(cuStreamSynchronize(stream));
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) exit(98);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
+  // These make their own contexts, after fork.
+  static const std::map<std::string, void (*)()> of_processes = {
+      {"process_waits_for_process", process_waits_for_process},
+  };
   static const std::map<std::string, void (*)()> cases = {
       {"one_stream", one_stream},
       {"two_streams_with_an_event", two_streams_with_an_event},
@@ -277,9 +347,18 @@ int main(int, char** arguments) {
       {"two_devices", two_devices},
       {"graph_of_it", graph_of_it},
       {"host_is_late", host_is_late},
+      {"copied_word_is_read_by_the_host", copied_word_is_read_by_the_host},
+      {"kernels_share_the_gpu", kernels_share_the_gpu},
+      {"collective_waits_for_another_gpu", collective_waits_for_another_gpu},
   };
   if (arguments[1] == nullptr) {
-    for (const auto& [name, run] : cases) puts(name.c_str());
+    for (const auto* const some : {&cases, &of_processes}) {
+      for (const auto& [name, run] : *some) puts(name.c_str());
+    }
+    return 0;
+  }
+  if (const auto found = of_processes.find(arguments[1]); found != of_processes.end()) {
+    found->second();
     return 0;
   }
   sim_program::make_context();

@@ -32,14 +32,19 @@ struct AdvisedRun : HandTrace {
     }
     return *table;
   }
-  // "saved | count | from | to" of a rule's findings, the largest first; empty if it found nothing.
+  // "saved | count | from | to" of a rule's findings, the largest first; empty if it found nothing. What is saved at most
+  // if nothing waited for more than the trace shows.
   std::string found(std::string_view rule) {
     std::string text;
     for (size_t row = 0; row < advise().rows(); ++row) {
       if (cell(row, "rule") == rule)
-        text += (text.empty() ? "" : "\n") + row_text(*table, row, {"saved", "count", "start", "end"});
+        text +=
+            (text.empty() ? "" : "\n") + known(*table, row) + " | " + row_text(*table, row, {"count", "start", "end"});
     }
     return text;
+  }
+  static std::string known(const analyzer::Table& table, size_t row) {
+    return std::to_string(std::stoll(cell_text(table, row, "saved")) - std::stoll(cell_text(table, row, "assumed")));
   }
   std::string evidence(std::string_view rule) {
     for (size_t row = 0; row < advise().rows(); ++row) {
