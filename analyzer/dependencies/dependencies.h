@@ -36,7 +36,7 @@ struct Dependencies {
   // Rows of operations whose stream waited for something that is not known, or that runs a function of the program
   // before them. Sorted.
   std::vector<uint32_t> unknown_operations;
-  // By KernelId, from the caller: kernels that communicate with other GPUs. They wait inside for other GPUs. Empty: none.
+  // By KernelId, from the caller: kernels that communicate with other GPUs. They wait for other GPUs. Empty: none.
   std::vector<bool> communication;
   uint64_t inferred = 0;      // waits inferred from times: the trace does not name what was awaited
   uint64_t contradicted = 0;  // dependencies that contradict the measured times

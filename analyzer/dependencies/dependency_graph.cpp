@@ -243,8 +243,8 @@ class GraphBuilder {
     for (uint32_t row = rows.first; row < rows.last; ++row) launches_.arrive(row, now.last);
   }
 
-  // Whether a thread may have waited between its calls: for another thread or process that finished something, or for the
-  // GPU, in a call that is not recorded or by reading memory that the GPU writes.
+  // Whether a thread may have waited between its calls: for another thread or process that finished something, or for
+  // the GPU, in a call that is not recorded or by reading memory that the GPU writes.
   bool gap_may_wait(int64_t begin_ns, int64_t end_ns) {
     return ends_.host_ended(begin_ns, end_ns) || ends_.operation_ended(begin_ns, end_ns);
   }

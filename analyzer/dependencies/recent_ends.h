@@ -1,6 +1,6 @@
 // Did anything end in an interval, so that it may be what a call, an operation or a thread waited for? Ends of GPU
-// operations, of host calls, and of ranges of threads without calls, over all processes of the input: processes wait for
-// each other by pipes, shared memory and collectives, which no trace shows. Used by dependency_graph.cpp, which marks
+// operations, of host calls, and of ranges of threads without calls, over all processes of the input: processes wait
+// for each other by pipes, memory and collectives, which no trace shows. Used by dependency_graph.cpp, which marks
 // what may have waited for more than the trace shows. O(n log streams) to construct; `now_ns` of queries must rarely go
 // back.
 #pragma once
@@ -25,8 +25,8 @@ class RecentEnds {
 
   // A call that began no later than all later queries.
   void add_call(int64_t end_ns);
-  // Whether a call ended in (after_ns, now_ns], or a range of a thread without calls. If the calls of a thread had ended
-  // by after_ns, it was another thread's.
+  // Whether a call ended in (after_ns, now_ns], or a range of a thread without calls. If the calls of a thread had
+  // ended by after_ns, it was another thread's.
   bool host_ended(int64_t after_ns, int64_t now_ns);
 
  private:

@@ -194,8 +194,8 @@ class GapDivider::Division {
     });
   }
 
-  // From the launch to the start of the operation. A wait is cut where the operation ended that it was for. What follows is
-  // the latency of the device, or unknown. `rest`: what a short time is that nothing else explains.
+  // From the launch to the start of the operation. A wait is cut where the operation ended that it was for. What
+  // follows is the latency of the device, or unknown. `rest`: what a short time is that nothing else explains.
   void device_part(const DeviceGap& gap, GapPart rest) {
     const HostEvent& launch = trace_.host[gap.launch];
     GapPiece piece;

@@ -1,8 +1,8 @@
 // What took the time of a gap? A gap is an interval in which no operation runs on a device. It is cut where the launch
 // of the operation that ends it was entered. The part before is the host's: it is divided over what the launching
 // thread did, call by call and range by range. Where that thread waited for another one (thread_waits.h), it is divided
-// over what the other one did. The part after is the device's. No nanosecond is in two pieces, the pieces of a gap sum to
-// the gap, and a piece lies inside the call to which it is charged. Used by every report about idle time, and by
+// over what the other one did. The part after is the device's. No nanosecond is in two pieces, the pieces of a gap sum
+// to the gap, and a piece lies inside the call to which it is charged. Used by every report about idle time, and by
 // critical-path for the time between the nodes of its path. Definitions: docs/reports/idle.md.
 //
 //            gap.begin              launch entered          gap.end
@@ -68,8 +68,8 @@ class GapDivider {
   GapDivider(const Trace& trace, const Views& views);
   ~GapDivider();
 
-  // The pieces in order of time, until the next call of a function of this object. They cover the whole interval. Fast if
-  // the intervals of a thread come in order of time.
+  // The pieces in order of time, until the next call of a function of this object. They cover the whole interval. Fast
+  // if the intervals of a thread come in order of time.
   std::span<const GapPiece> divide(const DeviceGap& gap);
   // What a host thread did in an interval.
   std::span<const GapPiece> of_thread(uint32_t thread, const Interval& interval);

@@ -36,8 +36,8 @@ class StreamWaits {
   };
   Before before_operation(uint32_t operation, int64_t launch_ns) const;
 
-  // The end of the operation of another stream for which a wait lasted: the last one that was launched before the record
-  // or the write and started before `until_ns`. The minimum if there is none, or if the other stream is unknown.
+  // The end of the operation of another stream for which a wait lasted: the last one that was launched before the
+  // record or the write and started before `until_ns`. The minimum if there is none, or if the other stream is unknown.
   int64_t awaited_end_ns(const Wait& wait, int64_t until_ns) const;
 
   // Whether the last operation of a stream that started before `until_ns` ended after `after_ns`.

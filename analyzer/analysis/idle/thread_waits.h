@@ -5,9 +5,9 @@
 //   synchronisation or a query is no wait.
 // * The thread did nothing recorded until it launched, and the calls of the thread that launched before stopped.
 //
-// The other thread of a wait is the one that stopped or began to wait when the wait ended. The time between the two must
-// not be longer than the time for which the other thread was active in the wait. If there is no such thread, the wait is
-// for something unknown. A wait finds its thread when it is asked for: O(threads · log n).
+// The other thread of a wait is the one that stopped or began to wait when the wait ended. The time between the two
+// must not be longer than the time for which the other thread was active in the wait. If there is none, the wait is for
+// something unknown. A wait finds its thread when it is asked for: O(threads · log n).
 #pragma once
 
 #include "analyzer/base/intervals.h"

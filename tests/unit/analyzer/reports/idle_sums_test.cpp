@@ -1,5 +1,5 @@
-// Every report that divides idle time accounts for all of it: sums over random runs equal the idle time of the devices to
-// the nanosecond.
+// Every report that divides idle time accounts for all of it: sums over random runs equal the idle time of the devices
+// to the nanosecond.
 #include "analyzer/analysis/critical/host_idle.h"
 #include "analyzer/analysis/idle/device_idle.h"
 #include "tests/unit/analyzer/random_run.h"

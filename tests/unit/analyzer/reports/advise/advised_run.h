@@ -32,8 +32,8 @@ struct AdvisedRun : HandTrace {
     }
     return *table;
   }
-  // "saved | count | from | to" of a rule's findings, the largest first; empty if it found nothing. What is saved at most
-  // if nothing waited for more than the trace shows.
+  // "saved | count | from | to" of a rule's findings, the largest first; empty if it found nothing. What is saved at
+  // most if nothing waited for more than the trace shows.
   std::string found(std::string_view rule) {
     std::string text;
     for (size_t row = 0; row < advise().rows(); ++row) {
