@@ -65,7 +65,8 @@ with tempfile.TemporaryDirectory() as folder:
         for length, heavy_ns in SCRIPTS.items():
             slow = logs_of(case, heavy_ns, folder / case / length)
             fast = logs_of(case, 0, folder / case / (length + "_none"))
-            for form in ("log", "trace"):
+            # Chrome traces of two processes are aligned by the real clock, which the simulated one is not.
+            for form in ("log", "trace") if len(slow) == 1 else ("log",):
                 pair = (slow, fast) if form == "log" else [[chrome(log) for log in logs] for logs in (slow, fast)]
                 rows, wall = what_if(pair[0])
                 rows_without, wall_without = what_if(pair[1])
