@@ -202,8 +202,8 @@ class PathSums {
     if (!selected_.has(node)) {
       last_ = add_elsewhere(step.begin_ns, step.start_ns);
     } else if (node.has(kNodeUnexplained)) {
-      last_ =
-          add(kUnexplained, name_of(node), is_operation(node) ? where(node) : Place{}, step.begin_ns, step.start_ns);
+      unexplained_.push_back(
+          {{step.begin_ns, step.start_ns}, name_of(node), is_operation(node) ? where(node) : Place{}});
     } else if (is_operation(node)) {
       add_start(node, step);
     } else if (node.has(kNodeBoundByOther)) {

@@ -311,6 +311,8 @@ void process_waits_for_process() {
   }
   sim_program::make_context();
   const CUstream stream = sim_program::make_stream();
+  SIM_CHECK(launch(sim_program::kernel("light"), stream));
+  SIM_CHECK(cuStreamSynchronize(stream));
   uint64_t sent = 0;
   if (read(ends[0], &sent, sizeof sent) != sizeof sent) exit(98);
   if (sent > sim_now_ns()) sim_advance_ns(sent - sim_now_ns());

@@ -36,5 +36,24 @@ TEST(CriticalPath, ASelectionShowsItsPartAndTheRestInOneRow) {
   EXPECT_EQ(text(), "not selected | all | 80\n");
 }
 
+// Nothing is known of the second thread before its launch. While the device was idle, the path is divided like the gap.
+TEST(CriticalPath, TimeWithoutAnEdgeIsDividedLikeGapsWhereDevicesWereIdle) {
+  AdvisedRun run;
+  const uint32_t second = run.thread(0, 501);
+  run.launched(0, 5, 10, 60, 0, "first");
+  run.call("cudaMalloc", 70, 100);
+  run.launched(200, 205, 210, 250, 0, "second", second);
+  run.finish();
+  const Table table = run.report(report_critical_path);
+  std::string parts;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (tests::cell_text(table, row, "item") == "all")
+      parts += row_text(table, row, {"part", "steps", "time", "all_idle"}) + "\n";
+  }
+  EXPECT_EQ(parts,
+            "outside any call | 2 | 110 | 110\nnot explained | 1 | 50 | 0\nkernel | 1 | 40 | 0\n"
+            "other thread: allocation | 1 | 30 | 30\nlaunch call | 2 | 10 | 10\nlaunch latency | 2 | 10 | 10\n");
+}
+
 }  // namespace
 }  // namespace prof::analyzer
