@@ -89,7 +89,21 @@ bool is_python(std::string_view text) {
   return is_python_wait(text.substr(0, line + 3), text.substr(function + 3));
 }
 
+// Most texts are no waits and end otherwise. This check allocates nothing.
+bool may_be_plain_wait(std::string_view text) {
+  text = text.substr(0, text.find_first_of("(,[{"));
+  while (!text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0) text.remove_suffix(1);
+  const auto lower = [&](size_t at) { return static_cast<char>(std::tolower(static_cast<unsigned char>(text[at]))); };
+  if (text.size() < 3) return false;
+  const char first[] = {lower(0), lower(1), lower(2)};
+  const char last[] = {lower(text.size() - 3), lower(text.size() - 2), lower(text.size() - 1)};
+  return is_in({first, 3}, {"wai", "fut", "acq"}) || std::isalnum(static_cast<unsigned char>(text[0])) == 0 ||
+         is_in({last, 3}, {"ait", "ing", "tex", "oll", "it2", "pid", "ock", "oin", "ire", "get", "pop",
+                           "ake", "ecv", "ive", "put", "ult", "rom", "msg", "ept", "it4", "tid", "ect"});
+}
+
 bool is_plain_wait(std::string_view text) {
+  if (!may_be_plain_wait(text)) return false;
   const std::vector<std::string> words = words_of(text);
   if (words.empty() || words.size() > 8) return false;
   const std::string &last = words.back(), &first = words.front();
