@@ -108,10 +108,10 @@ TEST_F(IdleSums, OfTheHostWorkThatLeftDevicesIdle) {
     std::map<std::string, int64_t> by_cause;
     for (const auto& [key, pieces] : idle.host) by_cause[std::string(pieces.charge.text())] += pieces.time_ns;
     const Table table = hand.report(report_idle);
-    for (const auto& [cause, ns] : by_cause) {
-      if (cause == "profiler") continue;  // also in gaps without launch
-      EXPECT_EQ(sum_of(table, "time", [&](size_t row) { return cell_text(table, row, "cause") == cause; }), ns)
-          << cause;
+    for (const auto& sum : by_cause) {
+      if (sum.first == "profiler") continue;  // also in gaps without launch
+      const auto has_cause = [&](size_t row) { return cell_text(table, row, "cause") == sum.first; };
+      EXPECT_EQ(sum_of(table, "time", has_cause), sum.second) << sum.first;
     }
   });
 }
