@@ -177,7 +177,7 @@ class GapDivider::Division {
     chain_.assign(1, gap.thread);
     walk(gap.thread, gap.begin_ns, gap.launched_ns(), [&](const GapPiece& piece) {
       if (!other || piece.part() != GapPart::Outside || piece.thread != gap.thread || piece.charge.other_thread ||
-          !threads_.handed_over(before, gap.thread, gap.begin_ns, piece.end_ns, trace_.host[gap.launch].end_ns))
+          !threads_.handed_over(before, gap.thread, piece.end_ns, trace_.host[gap.launch].end_ns))
         return push(piece);
       chain_.assign({gap.thread, before});
       walk_of_other(before, piece.begin_ns, piece.end_ns, [&](const GapPiece& part) {

@@ -200,7 +200,7 @@ void ThreadWaits::resolve(uint32_t thread, Wait& wait) {
   if (wait.other == kNone && active == 1) wait.other = throughout;
 }
 
-bool ThreadWaits::handed_over(uint32_t from, uint32_t to, int64_t begin_ns, int64_t end_ns, int64_t launched_ns) const {
+bool ThreadWaits::handed_over(uint32_t from, uint32_t to, int64_t end_ns, int64_t launched_ns) const {
   const auto calls_of = [&](uint32_t thread) {
     const Rows rows = trace_.threads[thread].host;
     return std::pair(trace_.host.begin() + rows.first, trace_.host.begin() + rows.last);
@@ -212,7 +212,7 @@ bool ThreadWaits::handed_over(uint32_t from, uint32_t to, int64_t begin_ns, int6
   const auto next = std::partition_point(first, last, begins_before(end_ns));
   if (next == first || (next != last && next->begin_ns < launched_ns)) return false;
   const int64_t stopped_ns = next[-1].end_ns;
-  if (stopped_ns <= begin_ns || stopped_ns > end_ns) return false;
+  if (stopped_ns > end_ns) return false;
   // Its calls since the last one of the thread that waited.
   const auto [own_first, own_last] = calls_of(to);
   const auto own_next = std::partition_point(own_first, own_last, begins_before(end_ns));

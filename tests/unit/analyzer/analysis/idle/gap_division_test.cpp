@@ -115,6 +115,24 @@ TEST(GapDivision, AThreadThatGoesOnBesideTheLaunchingThreadIsNotCharged) {
   EXPECT_NE(handed_over(8000, 9050), alone) << "the launch had returned";
 }
 
+// The first thread launches for a while and then only is in a range. The second one works for it, then it goes on.
+TEST(GapDivision, ThreadsThatLaunchInTurnWaitForEachOther) {
+  HandTrace hand;
+  const uint32_t backward = hand.thread(0, 501);
+  hand.range("step", 0, 9500);
+  for (int64_t i = 0; i < 10; ++i) hand.launch(100 * i, 100 * i + 50, static_cast<uint32_t>(1 + i));
+  for (int64_t i = 0; i < 10; ++i) hand.kernel(100 * i + 60, 100 * i + 90, static_cast<uint32_t>(1 + i));
+  hand.launch(1500, 1550, 11, backward);
+  hand.kernel(1600, 1700, 11);
+  hand.launch(9000, 9050, 12);
+  hand.kernel(9100, 9500, 12);
+  hand.finish();
+  EXPECT_EQ(pieces_of(hand, {990, 1700}),
+            "990 to 1500 other thread: in an op in step\n"
+            "1500 to 1550 launch call cudaLaunchKernel\n"
+            "1550 to 1600 launch latency\n");
+}
+
 TEST(GapDivision, AThreadThatStoppedLongBeforeIsNotCharged) {
   HandTrace hand;
   const uint32_t other = hand.thread(0, 501);
