@@ -52,9 +52,12 @@ HostIdle::HostIdle(const AnalysisInput& input, const std::vector<Window>& window
     if (piece.call != kNone) {
       if (pieces.calls.empty() || pieces.calls.back() != piece.call) pieces.calls.push_back(piece.call);
     } else if (piece.call_after != kNone) {
-      if (pieces.before.empty() || pieces.before.back().call != piece.call_after)
-        pieces.before.push_back({piece.call_after, 0});
-      pieces.before.back().ns += part.length_ns();
+      if (!pieces.before.empty() && pieces.before.back().call == piece.call_after &&
+          pieces.before.back().time.end_ns == part.begin_ns) {
+        pieces.before.back().time.end_ns = part.end_ns;
+      } else {
+        pieces.before.push_back({piece.call_after, part});
+      }
     }
     const StackId code = coded ? stack_of_piece(*stacks, gap, piece) : StackId{};
     if (code != StackId{}) more.of_code[index(code)] += part.length_ns();
@@ -80,17 +83,32 @@ HostIdle::HostIdle(const AnalysisInput& input, const std::vector<Window>& window
 
 Scenario without_pieces(const std::vector<const HostPieces*>& pieces) {
   std::vector<uint32_t> calls, after;
-  auto before = std::make_shared<std::vector<HostPieces::CallTime>>();
+  std::vector<HostPieces::BeforeCall> all;
   for (const HostPieces* const each : pieces) {
     calls.insert(calls.end(), each->calls.begin(), each->calls.end());
-    before->insert(before->end(), each->before.begin(), each->before.end());
+    all.insert(all.end(), each->before.begin(), each->before.end());
   }
-  std::sort(before->begin(), before->end(), [](const auto& a, const auto& b) { return a.call < b.call; });
-  for (const HostPieces::CallTime& each : *before) after.push_back(each.call);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.call != b.call ? a.call < b.call : a.time.begin_ns < b.time.begin_ns;
+  });
+  struct TimeBefore {
+    uint32_t call = 0;
+    int64_t ns = 0, until_ns = 0;
+  };
+  auto before = std::make_shared<std::vector<TimeBefore>>();
+  for (const HostPieces::BeforeCall& each : all) {
+    if (before->empty() || before->back().call != each.call) {
+      before->push_back({each.call, 0, each.time.begin_ns});
+      after.push_back(each.call);
+    }
+    TimeBefore& sum = before->back();
+    sum.ns += std::max<int64_t>(0, each.time.end_ns - std::max(sum.until_ns, each.time.begin_ns));
+    sum.until_ns = std::max(sum.until_ns, each.time.end_ns);
+  }
   const auto without_piece = [before](uint32_t row, int64_t time_ns) {
-    auto each = std::partition_point(before->begin(), before->end(), [&](const auto& of) { return of.call < row; });
-    for (; each != before->end() && each->call == row; ++each) time_ns -= each->ns;
-    return time_ns;
+    const auto each =
+        std::partition_point(before->begin(), before->end(), [&](const auto& of) { return of.call < row; });
+    return each != before->end() && each->call == row ? time_ns - each->ns : time_ns;
   };
   // The host delays the device whether or not its calls are selected.
   Scenario scenario;

@@ -18,9 +18,9 @@ namespace prof::analyzer {
 
 // The pieces of a device's gaps with one cause and one name, in one window.
 struct HostPieces {
-  struct CallTime {
+  struct BeforeCall {
     uint32_t call = 0;
-    int64_t ns = 0;
+    Interval time;
   };
   DeviceId device{};
   GapCharge charge{};
@@ -31,7 +31,7 @@ struct HostPieces {
   uint32_t launch = kNone;                   // row of Trace::host: the launch that ended the gap of the longest piece
   StackId code{};                            // of the longest piece
   std::vector<uint32_t> calls;               // rows of Trace::host: calls that are pieces
-  std::vector<CallTime> before;              // pieces outside calls, by the call that followed
+  std::vector<BeforeCall> before;            // pieces outside calls, with the call that followed
   std::map<std::string, int64_t> functions;  // time by the most informative frame; empty: the input has no stacks
 };
 
@@ -64,7 +64,8 @@ class HostIdle {
   std::vector<WindowIdle> idle_;  // by window
 };
 
-// These pieces take no time: calls lose their own time, and the time before a call loses the pieces in it.
+// These pieces take no time: calls lose their own time, and the time before a call loses the pieces in it. Pieces of gaps
+// of several devices may be the same time of a thread, which counts once.
 Scenario without_pieces(const std::vector<const HostPieces*>& pieces);
 
 }  // namespace prof::analyzer

@@ -28,6 +28,28 @@ StreamWaits::StreamWaits(const Trace& trace, const CallTable& calls)
   }
 }
 
+namespace {
+
+// A reported wait names the other stream by its number, without its device. If the stream of that number on the waiting
+// one's device has no operation, or is the waiting one, it is that of another device of the process. kNone: several are.
+uint32_t stream_of_number(const Trace& trace, const SyncEvent& sync) {
+  if (sync.waits_for == kNone) return kNone;
+  const Stream& named = trace.streams[sync.waits_for];
+  if (named.operations.size() != 0 && sync.waits_for != sync.stream) return sync.waits_for;
+  uint32_t found = kNone;
+  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+    const Stream& other = trace.streams[s];
+    if (other.number != named.number || other.device == named.device || other.operations.size() == 0 ||
+        trace.device(other.device).process != trace.device(named.device).process)
+      continue;
+    if (found != kNone) return kNone;
+    found = s;
+  }
+  return found != kNone ? found : sync.waits_for;
+}
+
+}  // namespace
+
 // Waits that CUPTI reported. A wait names the call that recorded the event by its correlation id.
 void StreamWaits::add_reported(const Trace& trace, const CallTable& calls) {
   const auto key = [](ProcessId process, uint32_t correlation) { return uint64_t{index(process)} << 32 | correlation; };
@@ -39,10 +61,14 @@ void StreamWaits::add_reported(const Trace& trace, const CallTable& calls) {
         recorded_ns.emplace(key(trace.thread(event.thread).process, event.correlation), event.begin_ns);
     }
   }
+  std::unordered_map<uint64_t, uint32_t> others;  // waiting stream and the one that is named -> stream_of_number()
   for (const SyncEvent& sync : trace.syncs) {
     if (sync.kind != SyncKind::StreamWaitEvent || sync.stream == kNone) continue;
     const int64_t time_ns = sync.call != kNone ? trace.host[sync.call].begin_ns : sync.begin_ns;
-    Wait& added = waits_[sync.stream].emplace_back(Wait{time_ns, sync.waits_for, sync.call, false});
+    const uint64_t pair = uint64_t{sync.stream} << 32 | sync.waits_for;
+    const auto [other, unknown] = others.try_emplace(pair);
+    if (unknown) other->second = stream_of_number(trace, sync);
+    Wait& added = waits_[sync.stream].emplace_back(Wait{time_ns, other->second, sync.call, false});
     if (sync.record_correlation == 0 || sync.call == kNone) continue;
     const ProcessId process = trace.thread(trace.host[sync.call].thread).process;
     const auto found = recorded_ns.find(key(process, sync.record_correlation));

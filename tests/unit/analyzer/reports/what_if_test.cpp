@@ -35,6 +35,19 @@ TEST(WhatIf, RowsAreWhatIsLeftWithoutTheirItem) {
   EXPECT_EQ(what_if(run, "synchronisation", "all"), "") << "there is none";
 }
 
+TEST(WhatIf, TheSameTimeInGapsOfTwoDevicesCountsOnce) {
+  AdvisedRun run;
+  run.device(0, 1);
+  run.stream(1, 8);
+  run.launched(0, 5, 10, 20, 0);
+  run.launched(6, 8, 10, 20, 1);
+  run.range("work", 20, 100);
+  run.launched(100, 105, 110, 120, 0);
+  run.launched(106, 108, 112, 120, 1);
+  run.finish();
+  EXPECT_EQ(what_if(run, "host work while a device was idle", "in an op"), "80 | 80 | 1");
+}
+
 TEST(WhatIf, SaysHowMuchOfWhatIsSavedRestsOnAssumptions) {
   AdvisedRun run;
   launch_bound_loop(run, 3);

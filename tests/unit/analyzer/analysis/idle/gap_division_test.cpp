@@ -311,6 +311,26 @@ TEST(GapDivision, AWaitIsCutWhereTheOtherOperationEnded) {
   }
 }
 
+// Stream 7 of the first GPU waits for "stream 7": that of the other GPU.
+TEST(GapDivision, AWaitForTheOwnNumberIsForTheStreamOfAnotherGpu) {
+  HandTrace hand;
+  const uint32_t there = hand.stream(hand.device(0, 1), 7);
+  hand.trace.devices[1].physical = 1;
+  hand.launch(0, 50, 1);
+  hand.launch(60, 70, 2);
+  hand.call("cudaStreamWaitEvent", 100, 110, 5);
+  hand.sync(SyncKind::StreamWaitEvent, 100, 110, 5, 0, 0);
+  hand.launch(120, 130, 6);
+  hand.kernel(100, 1000, 1);
+  hand.kernel(200, 5000, 2, there);
+  hand.kernel(5007, 6000, 6);
+  hand.finish();
+  hand.selection.devices = {0};
+  EXPECT_EQ(pieces_of(hand, {100, 6000}),
+            "1000 to 5000 event of another stream\n"
+            "5000 to 5007 launch latency\n");
+}
+
 // The event's operation had ended before the launch was entered: the stream waited for nothing.
 TEST(GapDivision, AnEventThatHadPassedBeforeTheLaunchIsNoWait) {
   HandTrace hand;
