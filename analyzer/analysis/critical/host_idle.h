@@ -64,8 +64,8 @@ class HostIdle {
   std::vector<WindowIdle> idle_;  // by window
 };
 
-// These pieces take no time: calls lose their own time, and the time before a call loses the pieces in it. Pieces of gaps
-// of several devices may be the same time of a thread, which counts once.
+// These pieces take no time: calls lose their own time, and the time before a call loses the pieces in it. Pieces of
+// gaps of several devices may be the same time of a thread, which counts once.
 Scenario without_pieces(const std::vector<const HostPieces*>& pieces);
 
 }  // namespace prof::analyzer

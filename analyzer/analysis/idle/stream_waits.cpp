@@ -30,8 +30,8 @@ StreamWaits::StreamWaits(const Trace& trace, const CallTable& calls)
 
 namespace {
 
-// A reported wait names the other stream by its number, without its device. If the stream of that number on the waiting
-// one's device has no operation, or is the waiting one, it is that of another device of the process. kNone: several are.
+// A reported wait names the other stream by its number, without its device. If the stream of that number on the
+// waiting one's device has no operation, or is the waiting one, it is another device's. kNone: several have one.
 uint32_t stream_of_number(const Trace& trace, const SyncEvent& sync) {
   if (sync.waits_for == kNone) return kNone;
   const Stream& named = trace.streams[sync.waits_for];

@@ -52,8 +52,8 @@ class ThreadWaits {
     if (now < end_ns) free(now, end_ns);
   }
 
-  // Whether thread `to`, which did nothing recorded until `end_ns` and then made a launch, waited for thread `from`: the
-  // calls of `from` had stopped by then, and it made none until the launch had returned at `launched_ns`.
+  // Whether thread `to`, which did nothing recorded until `end_ns` and then made a launch, waited for thread `from`:
+  // the calls of `from` had stopped by then, and it made none until the launch had returned at `launched_ns`.
   bool handed_over(uint32_t from, uint32_t to, int64_t end_ns, int64_t launched_ns) const;
 
  private:
