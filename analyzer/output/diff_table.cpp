@@ -38,7 +38,8 @@ Table gate_table(const std::vector<GateVerdict>& verdicts) {
 std::string how_tested(const RunDiff& diff) {
   if (diff.between_runs) return "verdicts between runs: Welch's t test of the medians of runs, 5 % false discoveries";
   return fmt::format(
-      "verdicts within one run only: Welch's t test of the medians of {}, 5 % false discoveries; three runs a side are "
+      "verdicts within one run only: Mann-Whitney test of the medians of {}, 5 % false discoveries; three runs a side "
+      "are "
       "needed to tell a change of the program from a change of the day",
       diff.steps.empty() ? "blocks of launches" : fmt::format("steps ({})", diff.steps));
 }

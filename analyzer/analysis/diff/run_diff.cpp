@@ -170,11 +170,12 @@ void test_rows(std::vector<DiffRow>& rows, const std::vector<Matched>& matched, 
     if (rows[r].now.launches == 0 || rows[r].before.launches == 0) continue;
     now[r] = repetitions(matched[r].now, between_runs);
     before[r] = repetitions(matched[r].before, between_runs);
-    rows[r].p = welch(now[r].medians, before[r].medians);
+    rows[r].p = between_runs ? welch(now[r].medians, before[r].medians)
+                             : mann_whitney(now[r].medians, before[r].medians);  // reorders them
     if (rows[r].p) p.push_back(*rows[r].p);
   }
   const std::vector<double> rates = false_discovery_rates(p);
-  // Two limits for each row: of the means, and of the medians.
+  // Two limits for each row: of the means, and of the ranks of the medians.
   const double each = p.empty() ? kConfidence : 1 - (1 - kConfidence) / static_cast<double>(2 * p.size());
   size_t next = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
@@ -182,8 +183,8 @@ void test_rows(std::vector<DiffRow>& rows, const std::vector<Matched>& matched, 
     rows[r].false_discovery = rates[next++];
     rows[r].ratio = mean_ratio(now[r].means, before[r].means, kConfidence);
     const std::optional<RatioInterval> means = mean_ratio(now[r].means, before[r].means, each),
-                                       middles = mean_ratio(now[r].medians, before[r].medians, each);
-    if (means && middles) rows[r].surely_ratio = std::max(means->low, middles->low);
+                                       ranks = rank_ratio(now[r].medians, before[r].medians, each);
+    if (means) rows[r].surely_ratio = ranks ? std::max(means->low, ranks->low) : means->low;
   }
 }
 

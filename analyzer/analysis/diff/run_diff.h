@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analyzer/analysis/diff/run_rows.h"
-#include "analyzer/analysis/mean_test.h"
+#include "analyzer/analysis/two_samples.h"
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ struct DiffRow {
   double count_effect_ns = 0, speed_effect_ns = 0;
   std::optional<double> p, false_discovery;
   // Mean now over mean before: the interval of this row alone, and the least ratio that holds for all rows together
-  // (Bonferroni), of the means or of the medians. Empty: not tested.
+  // (Bonferroni), of the means or of the ranks. Empty: not tested.
   std::optional<RatioInterval> ratio;
   std::optional<double> surely_ratio;
   Verdict verdict = Verdict::Same;

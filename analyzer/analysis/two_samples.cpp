@@ -1,4 +1,4 @@
-#include "analyzer/analysis/mean_test.h"
+#include "analyzer/analysis/two_samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,12 +64,52 @@ double t_of(double confidence, double freedom) {
   return high;
 }
 
+// The z whose two-sided p is 1 - confidence.
+double z_of(double confidence) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) > 1 - confidence ? low : high) = middle;
+  }
+  return high;
+}
+
 // Satterthwaite's degrees of freedom of a sum of two variances of means.
 double freedom_of(double vx, double x_count, double vy, double y_count) {
   return (vx + vy) * (vx + vy) / (vx * vx / (x_count - 1) + vy * vy / (y_count - 1));
 }
 
 }  // namespace
+
+std::optional<double> mann_whitney(std::span<double> a, std::span<double> b) {
+  if (a.size() < kFewestRanks || b.size() < kFewestRanks) return std::nullopt;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size()), n = na + nb;
+  double rank_sum = 0, ties = 0, before = 0;  // ranks of a; sum of t³ − t; number of values below
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    const double value = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i] : b[j];
+    double of_a = 0, of_b = 0;
+    while (i < a.size() && a[i] == value) {
+      ++i;
+      ++of_a;
+    }
+    while (j < b.size() && b[j] == value) {
+      ++j;
+      ++of_b;
+    }
+    const double t = of_a + of_b;
+    rank_sum += of_a * (before + (t + 1) / 2);
+    ties += t * t * t - t;
+    before += t;
+  }
+  const double u = rank_sum - na * (na + 1) / 2;
+  const double variance = na * nb / 12 * (n + 1 - ties / (n * (n - 1)));
+  if (variance <= 0) return 1;  // all values are equal
+  const double off = std::max(0.0, std::abs(u - na * nb / 2) - 0.5);
+  return std::erfc(off / std::sqrt(variance) / std::sqrt(2.0));
+}
 
 std::optional<double> welch(std::span<const double> a, std::span<const double> b) {
   if (a.size() < kFewestRuns || b.size() < kFewestRuns) return std::nullopt;
@@ -88,6 +128,25 @@ std::optional<RatioInterval> mean_ratio(std::span<const double> a, std::span<con
   if (vx + vy <= 0) return RatioInterval{ratio, ratio, ratio};
   const double off = t_of(confidence, freedom_of(vx, x.count, vy, y.count)) * std::sqrt(vx + vy);
   return RatioInterval{ratio, ratio * std::exp(-off), ratio * std::exp(off)};
+}
+
+std::optional<RatioInterval> rank_ratio(std::span<const double> a, std::span<const double> b, double confidence) {
+  if (a.size() < kFewestRanks || b.size() < kFewestRanks) return std::nullopt;
+  std::vector<double> ratios;
+  for (const double x : a) {
+    for (const double y : b) {
+      if (x <= 0 || y <= 0) return std::nullopt;
+      ratios.push_back(x / y);
+    }
+  }
+  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
+  const double outside = std::floor(na * nb / 2 - z_of(confidence) * std::sqrt(na * nb * (na + nb + 1) / 12));
+  if (outside < 1) return std::nullopt;
+  std::sort(ratios.begin(), ratios.end());
+  const auto k = static_cast<size_t>(outside);
+  const size_t middle = ratios.size() / 2;
+  const double ratio = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
+  return RatioInterval{ratio, ratios[k - 1], ratios[ratios.size() - k]};
 }
 
 std::vector<double> false_discovery_rates(std::span<const double> p) {
