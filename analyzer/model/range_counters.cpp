@@ -143,9 +143,9 @@ struct Votes {
 
 constexpr uint32_t kStartEnd = 1u << 31;  // in the place of a thread: the process of start/end ranges
 
-class Reader {
+class CounterReader {
  public:
-  explicit Reader(const Trace& trace) : trace_(trace), words_of_label_(trace.labels.size(), kNone) {
+  explicit CounterReader(const Trace& trace) : trace_(trace), words_of_label_(trace.labels.size(), kNone) {
     numbers_of_label_.resize(trace.labels.size());
     for (uint32_t label = 0; label < trace.labels.size(); ++label) {
       NumberedText text = numbered(text_of(label));
@@ -209,12 +209,19 @@ class Reader {
     courses.words = words;
     courses.of_number.resize(numbers.size());
     const bool new_parent = !courses.any || courses.parent_row != parent;
+    std::vector<Course>& all = courses.of_number;
+    const auto changed = [&](size_t n) { return courses.any && all[n].last != numbers[n]; };
+    size_t last_changed = 0;  // the last number that differs from the range before
+    for (size_t n = 0; n < numbers.size(); ++n) {
+      if (changed(n)) last_changed = n;
+    }
     bool before_changed = false;
     for (size_t n = 0; n < numbers.size(); ++n) {
-      Course& course = courses.of_number[n];
-      const bool changed = courses.any && course.last != numbers[n];
-      course.add(numbers[n], new_parent, before_changed);
-      before_changed = before_changed || changed;
+      const bool changes = changed(n);
+      // In "step 3 layer 4" after "step 3 layer 3", the step is the same one, and not repeated.
+      const bool same_one = courses.any && !new_parent && !changes && n < last_changed;
+      if (!same_one) all[n].add(numbers[n], new_parent, before_changed);
+      before_changed = before_changed || changes;
     }
     courses.parent_row = parent;
     courses.any = true;
@@ -232,7 +239,7 @@ class Reader {
 }  // namespace
 
 RangeCounters::RangeCounters(const Trace& trace) : of_label_(trace.labels.size(), kNone) {
-  Reader reader(trace);
+  CounterReader reader(trace);
   reader.read();
   std::unordered_map<std::string, uint32_t> known;
   for (uint32_t label = 0; label < trace.labels.size(); ++label) {

@@ -14,7 +14,7 @@
 namespace prof::analyzer {
 namespace {
 
-RunRow row(std::string name, std::vector<int64_t> durations, std::string path = "step *") {
+RunRow gate_row(std::string name, std::vector<int64_t> durations, std::string path = "step *") {
   RunRow made;
   made.name = std::move(name), made.path = std::move(path), made.category = "other", made.launch_shape = "1x1x1 32x1x1";
   made.durations_ns = std::move(durations);
@@ -22,7 +22,7 @@ RunRow row(std::string name, std::vector<int64_t> durations, std::string path = 
 }
 
 // Operations one after the other on one device, in equal parts.
-RunWork run(std::vector<RunRow> rows, size_t parts = 16) {
+RunWork gate_run(std::vector<RunRow> rows, size_t parts = 16) {
   RunWork made;
   made.rows = std::move(rows);
   made.devices = {"GPU"};
@@ -45,26 +45,31 @@ GateVerdict judged(const std::string& rule, RunWork now, RunWork before) {
 std::vector<int64_t> of(size_t count, int64_t ns) { return std::vector<int64_t>(count, ns); }
 
 TEST(Gate, PassesWhatWasTestedAndFailsWhatIsSlower) {
-  EXPECT_EQ(judged("slower:3%", run({row("k", of(40, 101))}), run({row("k", of(40, 100))})).status, GateStatus::Passed);
-  const GateVerdict failed = judged("slower:3%", run({row("k", of(40, 106))}), run({row("k", of(40, 100))}));
+  EXPECT_EQ(judged("slower:3%", gate_run({gate_row("k", of(40, 101))}), gate_run({gate_row("k", of(40, 100))})).status,
+            GateStatus::Passed);
+  const GateVerdict failed =
+      judged("slower:3%", gate_run({gate_row("k", of(40, 106))}), gate_run({gate_row("k", of(40, 100))}));
   EXPECT_EQ(failed.status, GateStatus::Failed);
   EXPECT_NEAR(*failed.change_percent, 6, 1e-9);
   EXPECT_NE(failed.reason.find("within one run"), std::string::npos);
 }
 
 TEST(Gate, IsUndecidedWithFewerThanEightRepetitions) {
-  EXPECT_EQ(judged("slower:3%", run({row("k", of(7, 200))}), run({row("k", of(7, 100))})).status,
+  EXPECT_EQ(judged("slower:3%", gate_run({gate_row("k", of(7, 200))}), gate_run({gate_row("k", of(7, 100))})).status,
             GateStatus::Undecided);
-  EXPECT_EQ(judged("slower:3%", run({row("k", of(8, 200))}), run({row("k", of(8, 100))})).status, GateStatus::Failed);
+  EXPECT_EQ(judged("slower:3%", gate_run({gate_row("k", of(8, 200))}), gate_run({gate_row("k", of(8, 100))})).status,
+            GateStatus::Failed);
   // 100 launches of seven steps are seven repetitions; 100 launches outside steps are enough.
-  RunRow slow = row("k", of(98, 100));
+  RunRow slow = gate_row("k", of(98, 100));
   for (uint32_t i = 0; i < 98; ++i) slow.steps.push_back(i / 14);
   EXPECT_TRUE(launch_blocks(slow.durations_ns, slow.steps).means.size() == kMostBlocks);
 }
 
 TEST(Gate, ASmallRowThatWasNotTestedDoesNotStopIt) {
   // At a limit of 3 %, a row below 3.3 % of the busy time cannot make 0.1 % of it.
-  const auto with_small = [](int64_t ns) { return run({row("k", of(40, 100'000)), row("once", of(1, ns))}); };
+  const auto with_small = [](int64_t ns) {
+    return gate_run({gate_row("k", of(40, 100'000)), gate_row("once", of(1, ns))});
+  };
   EXPECT_EQ(judged("slower:3%", with_small(10'000), with_small(10'000)).status, GateStatus::Passed);
   EXPECT_EQ(judged("slower:3%", with_small(400'000), with_small(400'000)).status, GateStatus::Undecided);
   // It is small, but twice as slow.
@@ -77,7 +82,7 @@ TEST(Gate, IsUndecidedWhereTheIntervalContainsTheLimit) {
     now.push_back(103 + (i % 5 - 2) * 20);
     before.push_back(100 + (i % 7 - 3) * 15);
   }
-  const GateVerdict verdict = judged("slower:3%", run({row("k", now)}), run({row("k", before)}));
+  const GateVerdict verdict = judged("slower:3%", gate_run({gate_row("k", now)}), gate_run({gate_row("k", before)}));
   EXPECT_EQ(verdict.status, GateStatus::Undecided);
   EXPECT_LT(*verdict.low_percent, 3);
   EXPECT_GT(*verdict.high_percent, 3);
@@ -86,21 +91,23 @@ TEST(Gate, IsUndecidedWhereTheIntervalContainsTheLimit) {
 TEST(Gate, IsUndecidedIfNothingCanBeCompared) {
   RunWork empty;
   for (const std::string rule : {"slower:3%", "busy:3%", "wall:3%", "idle:3%", "kernel:k:3%", "memory:3%"}) {
-    EXPECT_EQ(judged(rule, empty, run({row("k", of(40, 100))})).status, GateStatus::Undecided) << rule;
-    EXPECT_EQ(judged(rule, run({row("k", of(40, 100))}), empty).status, GateStatus::Undecided) << rule;
+    EXPECT_EQ(judged(rule, empty, gate_run({gate_row("k", of(40, 100))})).status, GateStatus::Undecided) << rule;
+    EXPECT_EQ(judged(rule, gate_run({gate_row("k", of(40, 100))}), empty).status, GateStatus::Undecided) << rule;
   }
-  EXPECT_EQ(judged("slower:3%", run({row("a", of(40, 100), "p")}), run({row("b", of(40, 100), "q")})).status,
-            GateStatus::Undecided);
+  EXPECT_EQ(
+      judged("slower:3%", gate_run({gate_row("a", of(40, 100), "p")}), gate_run({gate_row("b", of(40, 100), "q")}))
+          .status,
+      GateStatus::Undecided);
   // One row of both sides, and most of the time elsewhere.
-  EXPECT_EQ(judged("slower:3%", run({row("k", of(40, 100)), row("a", of(40, 900), "p")}),
-                   run({row("k", of(40, 100)), row("b", of(40, 900), "q")}))
+  EXPECT_EQ(judged("slower:3%", gate_run({gate_row("k", of(40, 100)), gate_row("a", of(40, 900), "p")}),
+                   gate_run({gate_row("k", of(40, 100)), gate_row("b", of(40, 900), "q")}))
                 .status,
             GateStatus::Undecided);
 }
 
 TEST(Gate, AKernelIsTestedAloneHoweverSmall) {
   const auto made = [](int64_t ns) {
-    return run({row("void gemm<float>(float*)", of(40, ns)), row("all", of(40, 10'000'000))});
+    return gate_run({gate_row("void gemm<float>(float*)", of(40, ns)), gate_row("all", of(40, 10'000'000))});
   };
   EXPECT_EQ(judged("slower:3%", made(110), made(100)).status, GateStatus::Passed);
   EXPECT_EQ(judged("kernel:gemm:3%", made(110), made(100)).status, GateStatus::Failed);
@@ -109,18 +116,19 @@ TEST(Gate, AKernelIsTestedAloneHoweverSmall) {
 }
 
 TEST(Gate, TotalsAreTestedOnPartsOfTheRun) {
-  const auto made = [](int64_t ns, size_t parts) { return run({row("k", of(64, ns))}, parts); };
+  const auto made = [](int64_t ns, size_t parts) { return gate_run({gate_row("k", of(64, ns))}, parts); };
   EXPECT_EQ(judged("wall:3%", made(1100, 16), made(1000, 16)).status, GateStatus::Failed);
   EXPECT_EQ(judged("busy:12%", made(1100, 16), made(1000, 16)).status, GateStatus::Passed);
   EXPECT_EQ(judged("wall:3%", made(1100, 7), made(1000, 16)).status, GateStatus::Undecided);
   // Twice as many launches of the same speed: the parts are equal, the sum is not.
-  EXPECT_EQ(judged("busy:3%", run({row("k", of(128, 1000))}, 32), run({row("k", of(64, 1000))}, 16)).status,
+  EXPECT_EQ(judged("busy:3%", gate_run({gate_row("k", of(128, 1000))}, 32), gate_run({gate_row("k", of(64, 1000))}, 16))
+                .status,
             GateStatus::Failed);
 }
 
 TEST(Gate, MemoryIsComparedAsItIs) {
   const auto made = [](int64_t bytes) {
-    RunWork work = run({row("k", of(40, 100))});
+    RunWork work = gate_run({gate_row("k", of(40, 100))});
     work.peak_memory_bytes = bytes;
     return work;
   };
@@ -148,7 +156,7 @@ RunWork noisy(uint32_t seed, double slowdown) {
   for (double& each : steps) each = std::exp(of_step(random));
   std::vector<RunRow> rows;
   for (int k = 0; k < 40; ++k) {
-    RunRow& made = rows.emplace_back(row("kernel " + std::to_string(k), {}));
+    RunRow& made = rows.emplace_back(gate_row("kernel " + std::to_string(k), {}));
     const double mean = 5000 * std::pow(100.0, k / 39.0) * day * (k == 30 ? slowdown : 1);
     for (uint32_t step = 0; step < steps.size(); ++step) {
       for (int i = 0; i < 2; ++i) {
@@ -158,7 +166,7 @@ RunWork noisy(uint32_t seed, double slowdown) {
       }
     }
   }
-  return run(std::move(rows));
+  return gate_run(std::move(rows));
 }
 
 TEST(Gate, FailsAtMostOneOfFiftyPairsOfEqualRuns) {
