@@ -31,8 +31,8 @@ std::optional<RatioInterval> mean_ratio(std::span<const double> a, std::span<con
 
 // The median of all ratios of a value of `a` to a value of `b` (Hodges and Lehmann, 1963), and the interval that the
 // Mann-Whitney test does not reject with that confidence, by the normal approximation. A few extreme values do not
-// change it. nullopt for fewer than kFewestRanks values per side, values of 0 or less, or so few values that no interval
-// has that confidence. O(|a| |b| log).
+// change it. nullopt for fewer than kFewestRanks values per side, values of 0 or less, or so few values that no
+// interval has that confidence. O(|a| |b| log).
 std::optional<RatioInterval> rank_ratio(std::span<const double> a, std::span<const double> b, double confidence);
 
 // Benjamini and Hochberg (1995): for each p the share of false discoveries if all rows up to it are accepted. Same

@@ -1,7 +1,7 @@
 // What are the names of ranges and calls in tables that group by name? Numbers that make a text unique are removed
 // ("ProfilerStep#7" becomes "ProfilerStep*", ", seq = 12" is removed), and so is the suffix of a driver function. With
-// RangeCounters, counters are removed too ("step 7" becomes "step *"). Equal names have equal ids, whether of a range or
-// of a call. Used by the event tree and every table of operators and ranges.
+// RangeCounters, counters are removed too ("step 7" becomes "step *"). Equal names have equal ids, whether of a range
+// or of a call. Used by the event tree and every table of operators and ranges.
 #pragma once
 
 #include "analyzer/base/strings.h"

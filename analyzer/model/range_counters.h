@@ -1,7 +1,7 @@
-// Which numbers in the names of ranges only count repetitions ("step 7", "epoch 1 batch 7")? A counter does not decrease
-// along a thread below one parent, and has a new value in nearly every repetition of that parent. An index (of a layer,
-// a block, a shape) returns in each step and is no counter. Tables that group ranges by name, and `prof diff`, put `*` in
-// the place of counters. Definitions: docs/reports/nvtx.md.
+// Which numbers in the names of ranges only count repetitions ("step 7", "epoch 1 batch 7")? A counter does not
+// decrease along a thread below one parent, and has a new value in nearly every repetition of that parent. An index (of
+// a layer, a block, a shape) returns in each step and is no counter. Tables that group ranges by name, and `prof diff`,
+// put `*` in the place of counters. Definitions: docs/reports/nvtx.md.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -35,8 +35,8 @@ class RangeCounters {
   uint32_t folded_as(LabelId label) const { return of_label_[index(label)]; }
   // In order of the first label.
   const std::vector<FoldedRanges>& folded() const { return folded_; }
-  // The row of folded() whose ranges are the steps of the program: the outermost with eight or more ranges, else the one
-  // with most ranges; kNone if no range has a counter.
+  // The row of folded() whose ranges are the steps of the program: the outermost with eight or more ranges, else the
+  // one with most ranges; kNone if no range has a counter.
   uint32_t steps() const;
 
  private:
@@ -44,8 +44,8 @@ class RangeCounters {
   std::vector<FoldedRanges> folded_;
 };
 
-// The note of a table whose ranges are folded: "counters in range names are folded: step * (20 texts), …"; empty if none
-// is.
+// The note of a table whose ranges are folded: "counters in range names are folded: step * (20 texts), …"; empty if
+// none is.
 std::string folded_note(const std::vector<FoldedRanges>& folded);
 
 }  // namespace prof::analyzer

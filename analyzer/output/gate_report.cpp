@@ -24,7 +24,7 @@ std::string in_markdown(std::string_view text) {
     } else if (each == '&') {
       safe += "&amp;";
     } else {
-      if (std::string_view("\\`*_{}[]()#+!|~@").find(each) != std::string_view::npos) safe += '\\';
+      if (std::string_view("\\`*_[]#|~@").find(each) != std::string_view::npos) safe += '\\';
       safe += each;
     }
   }

@@ -152,6 +152,16 @@ class Judge {
                                            verdict_.tested == 1 ? "" : "s", rule_.percent, within()));
   }
 
+  // Whether the sides did comparable work: at most twice as many operations.
+  bool alike_counts() const {
+    double now = 0, before = 0;
+    for (const DiffRow& row : diff_.rows) {
+      now += row.now.launches_a_run();
+      before += row.before.launches_a_run();
+    }
+    return now <= 2 * before && before <= 2 * now;
+  }
+
   void total() {
     const std::string_view name = kWords[static_cast<size_t>(rule_.what)].first;
     const auto found = std::find_if(diff_.totals.begin(), diff_.totals.end(),
@@ -160,6 +170,11 @@ class Judge {
       if (found->before_ns <= 0) return undecided(fmt::format("there was no {} time before", name));
       return undecided(fmt::format("fewer than {} steps or parts of a run a side", kFewestBlocks));
     }
+    if (diff_.steps_differ)
+      return undecided(
+          "the steps of one side are not those of the other, or are fewer than 8: totals are not comparable");
+    if (!diff_.between_runs && diff_.steps.empty() && !alike_counts())
+      return undecided("one side has more than twice as many operations as the other: record equally many steps");
     verdict_.tested = 1;
     show(*found->ratio);
     decide_by(*found->ratio, fmt::format("{} time {}", name,

@@ -21,7 +21,8 @@ struct GateRule {
   std::string text;    // as the user wrote it
 };
 
-// "slower:3%", "kernel:NAME:3%", "wall:3%", "busy:3%", "idle:3%", "memory:3%". Throws std::runtime_error for other words.
+// "slower:3%", "kernel:NAME:3%", "wall:3%", "busy:3%", "idle:3%", "memory:3%". Throws std::runtime_error for other
+// words.
 GateRule parse_gate_rule(const std::string& word);
 
 enum class GateStatus : uint8_t { Passed, Failed, Undecided };

@@ -233,8 +233,8 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// The totals of a run, and how their ratio is known: from the runs, or from the parts of one run. Steps are compared one
-// by one; parts of equally many operations are compared as the sum of them all.
+// The totals of a run, and how their ratio is known: from the runs, or from the parts of one run. Steps are compared
+// one by one; parts of equally many operations are compared as the sum of them all.
 std::vector<DiffTotal> totals_of(const std::vector<RunWork>& now, const std::vector<RunWork>& before, RunDiff& diff) {
   const SideTotals a(now, false), b(before, false);
   const double sum[] = {mean(a.sum), mean(b.sum)}, busy[] = {mean(a.busy), mean(b.busy)},
@@ -332,7 +332,12 @@ RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const Di
   diff.runs_now = now.size();
   diff.runs_before = before.size();
   diff.between_runs = now.size() >= kFewestRuns && before.size() >= kFewestRuns;
-  if (!diff.between_runs) diff.steps = common_steps(now, before);
+  if (!diff.between_runs) {
+    diff.steps = common_steps(now, before);
+    const auto has_steps = [](const RunWork& run) { return !run.steps.empty(); };
+    diff.steps_differ = diff.steps.empty() && (std::any_of(now.begin(), now.end(), has_steps) ||
+                                               std::any_of(before.begin(), before.end(), has_steps));
+  }
   diff.totals = totals_of(now, before, diff);
   diff.devices_now = devices_of(now);
   diff.devices_before = devices_of(before);

@@ -76,6 +76,7 @@ struct RunDiff {
   size_t runs_now = 0, runs_before = 0;
   bool between_runs = false;  // the test is on runs, else on steps or blocks of launches
   std::string steps;          // within one run: the ranges that are the steps, "step *"; empty: blocks of launches
+  bool steps_differ = false;  // within one run: some runs have steps, and others have none, too few or different ones
   size_t parts_now = 0, parts_before = 0;           // within one run: repetitions that the totals are tested on
   std::vector<FoldedRanges> folded;                 // of both sides
   std::optional<double> memory_now, memory_before;  // peak bytes, mean of the runs; empty: unknown for one of them

@@ -25,7 +25,8 @@ std::string without_addresses(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     if (text.substr(at).starts_with("0x")) {
       const size_t digits = count_from(text, at + 2, is_hexadecimal);
-      plain += digits >= kFewestAddressDigits ? "0x*" : text.substr(at, 2 + digits);
+      const bool whole = at == 0 && 2 + digits == text.size();  // code without a name: the address is all there is
+      plain += digits >= kFewestAddressDigits && !whole ? "0x*" : text.substr(at, 2 + digits);
       at += 2 + digits;
     } else if (text.substr(at).starts_with(kEvalWithKey)) {
       const size_t digits = count_from(text, at + kEvalWithKey.size(), is_digit);

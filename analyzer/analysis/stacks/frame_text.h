@@ -13,7 +13,7 @@ namespace prof::analyzer {
 //   "/tmp/tmpab12cd_x/model.py"              -> "/tmp/tmp*/model.py"           (Python's tempfile)
 //   "/tmp/ipykernel_812/2733016.py"          -> "/tmp/ipykernel_*/*.py"        (a notebook's cell)
 //   "/tmp/torchinductor_me/bo/cbo…7.py"      -> "/tmp/torchinductor_me/*/*.py" (a hash as the name of a file)
-// Other texts are unchanged. O(length).
+// Other texts are unchanged, and so is an address that is the whole name. O(length).
 std::string frame_text(std::string_view text);
 
 }  // namespace prof::analyzer

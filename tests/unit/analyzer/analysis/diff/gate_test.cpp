@@ -120,6 +120,10 @@ TEST(Gate, TotalsAreTestedOnPartsOfTheRun) {
   EXPECT_EQ(judged("wall:3%", made(1100, 16), made(1000, 16)).status, GateStatus::Failed);
   EXPECT_EQ(judged("busy:12%", made(1100, 16), made(1000, 16)).status, GateStatus::Passed);
   EXPECT_EQ(judged("wall:3%", made(1100, 7), made(1000, 16)).status, GateStatus::Undecided);
+  // Three times as many operations are other work.
+  EXPECT_EQ(judged("busy:3%", gate_run({gate_row("k", of(192, 1000))}, 32), gate_run({gate_row("k", of(64, 1000))}, 32))
+                .status,
+            GateStatus::Undecided);
   // Twice as many launches of the same speed: the parts are equal, the sum is not.
   EXPECT_EQ(judged("busy:3%", gate_run({gate_row("k", of(128, 1000))}, 32), gate_run({gate_row("k", of(64, 1000))}, 16))
                 .status,
