@@ -24,7 +24,8 @@ struct ReportOptions {
   bool captured =
       false;          // operations of CUDA graphs belong to the ranges that captured them, not to those that launched
   std::string range;  // a name_pattern.h pattern of the ranges that the report also covers
-  bool top_level = false;  // only operators, ranges or calls that no other one encloses
+  bool exact_ranges = false;  // counters in the names of ranges make rows of their own: range_counters.h
+  bool top_level = false;     // only operators, ranges or calls that no other one encloses
   // Maximum number of characters of these columns in tables of PyTorch's layout; 0: as wide as needed.
   size_t max_name_column_width = 55, max_shapes_column_width = 80, max_src_column_width = 75;
   std::vector<std::string> rules;    // files with categories of kernels, matched before the built-in ones

@@ -69,6 +69,15 @@ const Dependencies& Views::dependencies() const {
 const EventNames& Views::event_names() const {
   return event_names_.get([&] { return EventNames(trace_); });
 }
+
+const RangeCounters& Views::range_counters() const {
+  return range_counters_.get([&] { return RangeCounters(trace_); });
+}
+
+const EventNames& Views::range_names() const {
+  if (range_counters().folded().empty()) return event_names();
+  return range_names_.get([&] { return EventNames(trace_, range_counters()); });
+}
 const EventTree& Views::tree() const {
   return tree_.get([&] { return EventTree(trace_, event_names()); });
 }

@@ -57,6 +57,10 @@ class Views {
   // Which operations and calls waited for which.
   const Dependencies& dependencies() const;
   const EventNames& event_names() const;
+  // Which numbers in the names of ranges only count repetitions.
+  const RangeCounters& range_counters() const;
+  // event_names() without these counters.
+  const EventNames& range_names() const;
   // Without Python's functions; only children with their parent's name are merged. All reports about operators use it.
   const EventTree& tree() const;
   const ForwardBackward& forward_backward() const;
@@ -86,7 +90,8 @@ class Views {
   Lazy<Column<PathId>> path_of_call_;
   Lazy<Bursts> bursts_;
   Lazy<Dependencies> dependencies_;
-  Lazy<EventNames> event_names_;
+  Lazy<EventNames> event_names_, range_names_;
+  Lazy<RangeCounters> range_counters_;
   Lazy<EventTree> tree_;
   Lazy<ForwardBackward> forward_backward_;
   Lazy<GraphOrigins> graph_origins_;

@@ -17,9 +17,10 @@ namespace prof::analyzer {
 
 // Exit status of prof. Scripts may rely on these values.
 inline constexpr int kComplete = 0;
-inline constexpr int kPartial = 1;   // a result, but something is damaged, lost or missing: see stderr
-inline constexpr int kUnusable = 2;  // no result: bad option, unreadable input, output that could not be written
-inline constexpr int kFailedIf = 3;  // a result, and a --fail-if was met
+inline constexpr int kPartial = 1;    // a result, but something is damaged, lost or missing: see stderr
+inline constexpr int kUnusable = 2;   // no result: bad option, unreadable input, output that could not be written
+inline constexpr int kFailedIf = 3;   // a result, and a --fail-if was met
+inline constexpr int kUndecided = 4;  // a result, and no --fail-if was met, but at least one could not be decided
 
 using Run = std::function<int()>;
 

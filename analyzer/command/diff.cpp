@@ -1,11 +1,12 @@
 // prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it significant? Each input
 // is a run. Inputs are read one after the other, so that recordings that do not fit into memory together can be
 // compared.
-#include "analyzer/analysis/diff/run_diff.h"
+#include "analyzer/analysis/diff/gate.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/report_options.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/diff_table.h"
@@ -15,11 +16,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 namespace prof::analyzer {
@@ -27,7 +26,8 @@ namespace prof::analyzer {
 namespace {
 
 struct DiffArguments {
-  std::vector<std::string> now, before, labels, fail_if;
+  std::vector<std::string> now, before, labels;
+  std::vector<GateRule> rules;  // --fail-if
   TableOptions table;
   NameForm names = NameForm::Short;
   bool side_by_side = false;
@@ -37,53 +37,9 @@ struct DiffArguments {
   StackOptions stacks;
 };
 
-// "slower:3%": which number may grow, and by how much.
-struct FailIf {
-  std::string what;
-  double percent = 0;
-};
-
-FailIf parse_fail_if(const std::string& word) {
-  const size_t colon = word.find(':');
-  FailIf rule;
-  rule.what = word.substr(0, colon);
-  const bool known = rule.what == "slower" || rule.what == "busy" || rule.what == "wall";
-  const char* const first = colon == std::string::npos ? nullptr : word.c_str() + colon + 1;
-  const char* const last = word.c_str() + word.size();
-  if (first != nullptr) {
-    const auto [end, error] = std::from_chars(first, last, rule.percent);
-    const bool whole = error == std::errc() && (end == last || (*end == '%' && end + 1 == last));
-    if (known && whole && rule.percent >= 0 && rule.percent < 1e6) return rule;
-  }
-  throw std::runtime_error(
-      fmt::format("--fail-if '{}': slower:P%, busy:P% and wall:P% are allowed, P a number of 0 and above", word));
-}
-
-// The finding of a rule, for stderr; nothing if the rule is not met.
-std::optional<std::string> met(const FailIf& rule, const RunDiff& diff) {
-  if (rule.what == "slower") {
-    size_t rows = 0;
-    const DiffRow* worst = nullptr;
-    for (const DiffRow& row : diff.rows) {
-      if (row.verdict != Verdict::Slower || row.speed_percent().value_or(0) < rule.percent) continue;
-      ++rows;
-      if (worst == nullptr) worst = &row;
-    }
-    if (worst == nullptr) return std::nullopt;
-    return fmt::format("{} row{} slower by {:g} % and more, first {} ({:+.2f} %)", rows, rows == 1 ? "" : "s",
-                       rule.percent, diff_name(worst->name, NameForm::Short), *worst->speed_percent());
-  }
-  for (const DiffTotal& total : diff.totals) {
-    if (total.name != rule.what || total.before_ns <= 0) continue;
-    const double percent = 100 * total.delta_ns() / total.before_ns;
-    if (percent >= rule.percent && total.delta_ns() > 0)
-      return fmt::format("{} time grew by {:.2f} %", total.name, percent);
-  }
-  return std::nullopt;
-}
-
 struct Side {
   std::vector<RunWork> runs;
+  std::vector<std::string> coverage;
   std::unique_ptr<const StackTree> stacks;  // of the first run, for an HTML page
 };
 
@@ -110,15 +66,16 @@ Side read_side(const DiffArguments& options, const std::vector<std::string>& fil
     side.runs.push_back(run_rows(input, file, options.side_by_side));
     if (with_stacks && side.stacks == nullptr)
       side.stacks = std::make_unique<const StackTree>(stack_tree(input, StackMetric::GpuTime));
-    std::fprintf(stderr, "prof: %s: %s\n", file.c_str(), coverage_line(*trace).c_str());
+    side.coverage.push_back(fmt::format("{}: {}", file, coverage_line(*trace)));
+    std::fprintf(stderr, "prof: %s\n", side.coverage.back().c_str());
     status = std::max(status, tell_damage(*trace));
   }
   return side;
 }
 
-void write_rows(const DiffArguments& options, const RunDiff& diff, const DiffLabels& labels, Sink& sink) {
-  Table table =
-      options.side_by_side ? side_by_side_table(diff, labels, options.names) : diff_table(diff, labels, options.names);
+void write_rows(const DiffArguments& options, const DiffAnswer& answer, Sink& sink) {
+  const RunDiff& diff = answer.diff;
+  Table table = options.side_by_side ? side_by_side_table(answer) : diff_table(answer);
   const size_t rows = table.rows();
   if (!options.sort.empty() && !table.sort_by(options.sort, options.limit)) {
     std::string keys;
@@ -134,32 +91,53 @@ void write_rows(const DiffArguments& options, const RunDiff& diff, const DiffLab
   write_table(table, options.table.format, options.table.unit, sink);
 }
 
+// The verdicts, and the exit status that they make.
+std::vector<GateVerdict> judge_all(const std::vector<GateRule>& rules, const RunDiff& diff, int& status) {
+  std::vector<GateVerdict> verdicts;
+  bool failed = false, undecided = false;
+  for (const GateRule& rule : rules) {
+    const GateVerdict& verdict = verdicts.emplace_back(judge(rule, diff));
+    failed = failed || verdict.status == GateStatus::Failed;
+    undecided = undecided || verdict.status == GateStatus::Undecided;
+    std::fprintf(stderr, "prof: --fail-if %s: %s: %s\n", rule.text.c_str(),
+                 std::string(gate_status_name(verdict.status)).c_str(), verdict.reason.c_str());
+  }
+  if (failed) {
+    status = kFailedIf;
+  } else if (undecided) {
+    status = kUndecided;
+  }
+  return verdicts;
+}
+
 int run_diff_verb(const DiffArguments& options) {
   ignore_broken_pipes();
-  std::vector<FailIf> rules;
-  for (const std::string& word : options.fail_if) rules.push_back(parse_fail_if(word));
   DiffLabels labels;
   if (!options.labels.empty() && options.labels.size() != 2) throw std::runtime_error("--label: two names, NEW,OLD");
   if (options.labels.size() == 2) labels = {options.labels[0], options.labels[1]};
-  const auto* const page = exporter_of_file(kDiffExporters, options.table.output);
+  const auto* const exporter = options.table.other_format.empty()
+                                   ? exporter_of_file(kDiffExporters, options.table.output)
+                                   : exporter_named(kDiffExporters, options.table.other_format);
+  if (exporter != nullptr && exporter->write == write_gate_junit && options.rules.empty())
+    throw std::runtime_error("JUnit XML has a test case for each --fail-if; none is given");
+  const bool page = exporter != nullptr && exporter->write == write_diff_page;
   int status = kComplete;
-  Side before = read_side(options, options.before, page != nullptr, status);
-  Side now = read_side(options, options.now, page != nullptr, status);
+  Side before = read_side(options, options.before, page, status);
+  Side now = read_side(options, options.now, page, status);
+  std::vector<std::string> coverage = before.coverage;
+  coverage.insert(coverage.end(), now.coverage.begin(), now.coverage.end());
   const RunDiff diff = run_diff(std::move(now.runs), std::move(before.runs));
+  const std::vector<GateVerdict> verdicts = judge_all(options.rules, diff, status);
+  DiffAnswer answer{diff, labels, options.names, verdicts, coverage, nullptr};
   Sink sink(options.table.output);
-  if (page != nullptr) {
-    const CallTree both = compare_trees(now.stacks->tree, before.stacks->tree);
-    page->write(diff, labels, options.names, both.nodes().size() > 1 ? &both : nullptr, sink);
+  if (exporter != nullptr) {
+    const CallTree both = page ? compare_trees(now.stacks->tree, before.stacks->tree) : CallTree();
+    if (both.nodes().size() > 1) answer.flame = &both;
+    exporter->write(answer, sink);
   } else {
-    write_rows(options, diff, labels, sink);
+    write_rows(options, answer, sink);
   }
   sink.close();
-  for (const FailIf& rule : rules) {
-    const std::optional<std::string> found = met(rule, diff);
-    if (!found) continue;
-    std::fprintf(stderr, "prof: --fail-if %s: %s\n", rule.what.c_str(), found->c_str());
-    status = kFailedIf;
-  }
   return status;
 }
 
@@ -176,8 +154,14 @@ void add_diff(CLI::App& app, Run& run) {
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("NEW,OLD");
-  verb->add_option("--fail-if", options->fail_if,
-                   "exit with 3 if a row's mean (slower:3%), or busy or wall time (busy:3%, wall:3%) grew by so much")
+  verb->add_option_function<std::vector<std::string>>(
+          "--fail-if",
+          [options](const std::vector<std::string>& words) {
+            for (const std::string& word : words) options->rules.push_back(parse_gate_rule(word));
+          },
+          "exit with 3 if a quantity grew by more than P %, with 4 if the runs do not decide it: slower:P% (mean time "
+          "of "
+          "any row), kernel:NAME:P%, wall:P%, busy:P%, idle:P%, memory:P% (peak in use)")
       ->delimiter(',')
       ->expected(1)
       ->take_all()
@@ -197,7 +181,10 @@ void add_diff(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}))
       ->option_text("TYPE");
   add_names_option(*verb, options->names);
-  options->table.add_to(*verb);
+  add_ranges_option(*verb, options->report);
+  std::vector<std::string> formats;
+  for (const auto& exporter : kDiffExporters) formats.emplace_back(exporter.name);
+  options->table.add_to(*verb, formats);
   add_symbol_options(*verb, options->stacks);
   verb->callback([options, &run] { run = [options] { return run_diff_verb(*options); }; });
 }

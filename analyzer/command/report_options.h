@@ -10,6 +10,16 @@
 
 namespace prof::analyzer {
 
+// --ranges, which `prof diff` has too.
+inline void add_ranges_option(CLI::App& verb, ReportOptions& options) {
+  verb.add_option_function<std::string>(
+          "--ranges", [&options](const std::string& word) { options.exact_ranges = word == "exact"; },
+          "folded: ranges whose names differ only in a counter are one row (step 7 is step *); exact: each text is a "
+          "row")
+      ->check(CLI::IsMember({"folded", "exact"}))
+      ->option_text("HOW");
+}
+
 inline void add_report_options(CLI::App& verb, ReportOptions& options) {
   static const std::map<std::string, Definitions> kDefinitions{
       {"ours", Definitions::Ours},           {"reference", Definitions::Reference}, {"hta", Definitions::Hta},
@@ -20,9 +30,9 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
           "whose definitions: ours, reference, hta, tracelens, nsys, tb or gap-cause")
       ->check(CLI::IsMember(kDefinitions))
       ->option_text("WHOSE");
-  verb.add_option(
-          "--window", options.window,
-          "gpu (first to last GPU operation), run, step (each ProfilerStep), nvtx:NAME (each such range) or A..B")
+  verb.add_option("--window", options.window,
+                  "gpu (first to last GPU operation), run, step (each step of the program), nvtx:NAME (each such "
+                  "range) or A..B")
       ->capture_default_str();
   verb.add_option("--wall", options.wall_ms, "wall time in ms of the same run without a profiler")
       ->check(CLI::Range(0.0, 1e12))
@@ -38,6 +48,7 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
       "nvtx, --nvtx: what a CUDA graph runs belongs to the ranges that captured it, not to those that launched it");
   verb.add_option("--range", options.range, "graphs: ranges whose text this matches, beside compiled graphs")
       ->option_text("PATTERN");
+  add_ranges_option(verb, options);
   verb.add_flag("--top-level", options.top_level, "ops: only what is inside nothing else");
   verb.add_option("--max-name-column-width", options.max_name_column_width, "ops: cut names; 0 does not")
       ->option_text("N")

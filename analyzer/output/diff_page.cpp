@@ -38,7 +38,9 @@ std::string row_of(const DiffRow& row, NameForm names) {
 
 }  // namespace
 
-void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm names, const CallTree* flame, Sink& sink) {
+void write_diff_page(const DiffAnswer& answer, Sink& sink) {
+  const RunDiff& diff = answer.diff;
+  const DiffLabels& labels = answer.labels;
   const std::string now = in_html(labels.now), before = in_html(labels.before);
   sink.write(fmt::format(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0} against {1}</title><style>"
@@ -46,7 +48,7 @@ void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm nam
       "border-bottom:1px solid #ddd;white-space:nowrap}}iframe{{width:100%;height:90vh;border:1px solid #ddd}}</style>"
       "</head><body>\n<h1>{0} against {1}</h1>\n",
       now, before));
-  const Table table = diff_table(diff, labels, names);
+  const Table table = diff_table(answer);
   for (const std::string& note : table.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
   sink.write("<pre>\n");
   for (const std::string& line : table.footers) sink.write(in_html(line) + "\n");
@@ -57,16 +59,16 @@ void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm nam
         std::string("Name"), std::string("Grid, block"), std::string("Path")})
     sink.write(fmt::format("<th>{}</th>", title));
   sink.write("</tr>\n");
-  for (size_t r = 0; r < std::min(diff.rows.size(), kMostRows); ++r) sink.write(row_of(diff.rows[r], names));
+  for (size_t r = 0; r < std::min(diff.rows.size(), kMostRows); ++r) sink.write(row_of(diff.rows[r], answer.names));
   sink.write("</table>\n");
   if (diff.rows.size() > kMostRows)
     sink.write(fmt::format("<p>first {} of {} rows</p>\n", kMostRows, diff.rows.size()));
-  if (flame != nullptr) {
+  if (answer.flame != nullptr) {
     std::string page;
     Sink inner(&page);
     StackFileInfo info;
     info.title = fmt::format("{} against {}", labels.now, labels.before);
-    write_flame_page(*flame, info, inner);
+    write_flame_page(*answer.flame, info, inner);
     inner.close();
     sink.write("<h2>GPU time by call stack</h2>\n<iframe srcdoc=\"");
     sink.write(in_attribute(page));

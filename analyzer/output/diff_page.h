@@ -3,12 +3,10 @@
 #pragma once
 
 #include "analyzer/base/sink.h"
-#include "analyzer/model/call_tree.h"
 #include "analyzer/output/diff_table.h"
 
 namespace prof::analyzer {
 
-// `flame`: GPU time of both sides by call stack, compared; null if there are no stacks.
-void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm names, const CallTree* flame, Sink& sink);
+void write_diff_page(const DiffAnswer& answer, Sink& sink);
 
 }  // namespace prof::analyzer

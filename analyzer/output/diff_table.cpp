@@ -20,17 +20,42 @@ std::string joined_names(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-void add_notes(const RunDiff& diff, const DiffLabels& labels, Table& table) {
+// One row a rule of --fail-if.
+Table gate_table(const std::vector<GateVerdict>& verdicts) {
+  Table table("rules", "Rules of --fail-if");
+  table.add_columns({ColumnId::gate_status, ColumnId::gate_rule, ColumnId::change_percent, ColumnId::change_low_percent,
+                     ColumnId::change_high_percent, ColumnId::tested, ColumnId::failing, ColumnId::undecided,
+                     ColumnId::gate_reason});
+  for (const GateVerdict& each : verdicts) {
+    Table::Row row = table.row();
+    row.add(gate_status_name(each.status)).add(std::string_view(each.rule.text));
+    row.add(each.change_percent).add(each.low_percent).add(each.high_percent);
+    row.add(each.tested).add(each.failing).add(each.open).add(std::string_view(each.reason));
+  }
+  return table;
+}
+
+std::string how_tested(const RunDiff& diff) {
+  if (diff.between_runs) return "verdicts between runs: Welch's t test of the medians of runs, 5 % false discoveries";
+  return fmt::format(
+      "verdicts within one run only: Mann-Whitney test of the medians of {}, 5 % false discoveries; three runs a side "
+      "are "
+      "needed to tell a change of the program from a change of the day",
+      diff.steps.empty() ? "blocks of launches" : fmt::format("steps ({})", diff.steps));
+}
+
+void add_notes(const DiffAnswer& answer, Table& table) {
+  const RunDiff& diff = answer.diff;
+  const DiffLabels& labels = answer.labels;
   const auto runs = [](size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); };
   table.notes.push_back(fmt::format("{}: {} on {}; {}: {} on {}", labels.before, runs(diff.runs_before),
                                     joined_names(diff.devices_before), labels.now, runs(diff.runs_now),
                                     joined_names(diff.devices_now)));
   if (diff.devices_before != diff.devices_now) table.notes.push_back("the devices differ");
-  table.notes.push_back(
-      diff.between_runs
-          ? "verdicts between runs: Welch's t test of the medians of runs, 5 % false discoveries"
-          : "verdicts within one run only: Mann-Whitney test of launches, 5 % false discoveries; three runs a "
-            "side are needed to tell a change of the program from a change of the day");
+  table.notes.push_back(how_tested(diff));
+  std::string folded = folded_note(diff.folded);
+  if (!folded.empty()) table.notes.push_back(std::move(folded));
+  if (!answer.verdicts.empty()) table.parts.push_back(gate_table(answer.verdicts));
   table.footers = diff_totals(diff, labels);
 }
 
@@ -99,7 +124,9 @@ std::vector<std::string> diff_totals(const RunDiff& diff, const DiffLabels& labe
   return lines;
 }
 
-Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
+Table diff_table(const DiffAnswer& answer) {
+  const RunDiff& diff = answer.diff;
+  const DiffLabels& labels = answer.labels;
   const DiffCells cells(diff);
   Table table("diff", fmt::format("{} against {}", labels.now, labels.before));
   table.add_column(ColumnId::verdict);
@@ -128,16 +155,18 @@ Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) 
     real(each.speed_percent());
     real(each.p);
     real(each.false_discovery);
-    text(diff_name(each.name, names));
+    text(diff_name(each.name, answer.names));
     text(each.launch_shape);
     text(each.path);
     text(each.op_shape);
   }
-  add_notes(diff, labels, table);
+  add_notes(answer, table);
   return table;
 }
 
-Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
+Table side_by_side_table(const DiffAnswer& answer) {
+  const RunDiff& diff = answer.diff;
+  const DiffLabels& labels = answer.labels;
   Table table("diff", fmt::format("{} beside {}", labels.before, labels.now));
   table.add_column(ColumnId::name);
   for (const auto& [label, key] : {std::pair{labels.before, "before"}, {labels.now, "now"}}) {
@@ -149,7 +178,7 @@ Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) { row.add(value); };
-    row.add(std::string_view(diff_name(each.name, names)));
+    row.add(std::string_view(diff_name(each.name, answer.names)));
     for (const DiffSide* const side : {&each.before, &each.now}) {
       if (side->launches == 0) {
         row.empty();
@@ -164,7 +193,7 @@ Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm
     }
     row.add_text(each.path);
   }
-  add_notes(diff, labels, table);
+  add_notes(answer, table);
   return table;
 }
 

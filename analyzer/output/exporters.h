@@ -4,6 +4,7 @@
 
 #include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/output/diff_page.h"
+#include "analyzer/output/gate_report.h"
 #include "analyzer/output/roofline_page.h"
 #include "analyzer/output/stacks/stack_formats.h"
 

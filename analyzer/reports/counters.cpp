@@ -3,6 +3,7 @@
 #include "analyzer/analysis/cost/counter_numbers.h"
 #include "analyzer/analysis/cost/counter_rows.h"
 #include "analyzer/analysis/cost/peak_rates.h"
+#include "analyzer/analysis/range_row_names.h"
 #include "analyzer/reports/reports.h"
 #include "analyzer/reports/roofline.h"
 
@@ -99,7 +100,7 @@ void add_row(const AnalysisInput& input, const Measured& each, const std::vector
     const bool there = i < set.metrics.size() && each.numbers[i] != 0;
     real(there ? std::optional(each.sums[i] / static_cast<double>(each.numbers[i])) : std::nullopt);
   }
-  const EventNames& names = input.views.event_names();
+  const EventNames& names = range_row_names(input);
   if (each.path.empty() || each.paths > 1) {
     row.empty().empty();
     text(each.paths > 1 ? "several: --group-by op" : "");
@@ -149,6 +150,7 @@ Table report_counters(const AnalysisInput& input) {
     return table;
   }
   table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
+  note_folded_ranges(input, table.notes);
   table.notes.push_back("columns of metrics: mean of a launch or range; rates: sums over sums of time");
   if (differ != 0)
     table.notes.push_back(fmt::format(

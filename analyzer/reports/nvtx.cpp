@@ -3,6 +3,7 @@
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
+#include "analyzer/analysis/range_row_names.h"
 #include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
@@ -111,7 +112,7 @@ Table report_nvtx(const AnalysisInput& input) {
     if (word != "path") throw std::runtime_error(fmt::format("--group-by: nvtx knows path, not '{}'", word));
     by_path = true;
   }
-  const EventNames& names = input.views.event_names();
+  const EventNames& names = range_row_names(input);
   const NamedPaths paths(trace, names);
   std::vector<uint32_t> rows, nested;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
@@ -194,6 +195,7 @@ Table report_nvtx(const AnalysisInput& input) {
     table.notes.push_back(
         "ranges of style StartEnd may end on another thread, so no launch is inside one: their GPU columns are empty; "
         "nvtx_gpu_proj_sum projects them as Nsight Systems does");
+  note_folded_ranges(input, table.notes);
   note_open_ranges(input.trace, table.notes);
   estimates.add_notes(table);
   if (input.options.captured)

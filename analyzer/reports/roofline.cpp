@@ -3,6 +3,7 @@
 #include "analyzer/reports/roofline.h"
 
 #include "analyzer/analysis/cost/kernel_costs.h"
+#include "analyzer/analysis/range_row_names.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
@@ -99,7 +100,7 @@ std::vector<bool> labels_of_ranges(const Trace& trace) {
 void add_range_rows(const AnalysisInput& input, const std::vector<bool>& is_range, const GpuOperation& operation,
                     uint32_t device, RoofRows& rows, std::vector<uint32_t>& found) {
   const Trace& trace = input.trace;
-  const EventNames& names = input.views.event_names();
+  const EventNames& names = range_row_names(input);
   PathId at = operation.linked() ? input.views.path_of_call()[operation.launch] : PathId{};
   for (; index(at) != 0; at = trace.paths[index(at)].parent) {
     const LabelId label = trace.paths[index(at)].label;
@@ -273,6 +274,7 @@ Table report_roofline(const AnalysisInput& input) {
   }
   estimates.add_notes(table);
   table.notes.insert(table.notes.end(), answer.peaks.notes.begin(), answer.peaks.notes.end());
+  if (!answer.outermost.empty()) note_folded_ranges(input, table.notes);
   if (!answer.outermost.empty())
     table.notes.emplace_back("a range has what ran for the ranges inside it too: rows do not add up");
   table.notes.push_back(

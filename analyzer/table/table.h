@@ -115,6 +115,9 @@ class Table {
   std::vector<std::string> notes;    // header lines: window, selection, definitions
   std::vector<std::string> footers;  // lines below the rows: totals, a summary
   std::string coverage;              // last line
+  // Small tables that belong to this one, such as the verdicts of a gate. JSON has each as a list of its name, and the
+  // text form prints it above the coverage line; CSV has only the rows of this table.
+  std::vector<Table> parts;
 
   // If another tool prints this table in a layout of its own: returns that text of the sorted and cut table. The text
   // form prints it between notes and coverage instead of the columns.

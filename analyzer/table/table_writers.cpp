@@ -20,22 +20,8 @@ namespace {
 
 constexpr std::string_view kUnitNames[] = {"", "ns", "us", "ms", "s"};
 
-void write_end(const Table& table, Sink& sink) {
-  if (!table.footers.empty()) sink.write("\n");
-  for (const std::string& footer : table.footers) sink.write(readable_lines(footer) + "\n");
-  sink.write(fmt::format("\n{}\n", readable_lines(table.coverage)));
-}
-
-void write_text(const Table& table, TimeUnit unit, Sink& sink) {
-  if (table.nsys_look) return write_nsys_text(table, unit, sink);
-  sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
-  for (const std::string& note : table.notes) sink.write(readable_lines(note) + "\n");
-  sink.write("\n");
-  if (table.text_form) {
-    sink.write(table.text_form(table));
-    write_end(table, sink);
-    return;
-  }
+// Titles, a line, and the rows.
+void write_text_rows(const Table& table, TimeUnit unit, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
   for (const TableColumn& column : columns) {
@@ -61,7 +47,30 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
     lines.put(texts, first, last, into);
   });
-  write_end(table, sink);
+}
+
+void write_end(const Table& table, TimeUnit unit, Sink& sink) {
+  if (!table.footers.empty()) sink.write("\n");
+  for (const std::string& footer : table.footers) sink.write(readable_lines(footer) + "\n");
+  for (const Table& part : table.parts) {
+    sink.write("\n");
+    write_text_rows(part, unit, sink);
+  }
+  sink.write(fmt::format("\n{}\n", readable_lines(table.coverage)));
+}
+
+void write_text(const Table& table, TimeUnit unit, Sink& sink) {
+  if (table.nsys_look) return write_nsys_text(table, unit, sink);
+  sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
+  for (const std::string& note : table.notes) sink.write(readable_lines(note) + "\n");
+  sink.write("\n");
+  if (table.text_form) {
+    sink.write(table.text_form(table));
+    write_end(table, unit, sink);
+    return;
+  }
+  write_text_rows(table, unit, sink);
+  write_end(table, unit, sink);
 }
 
 bool is_number_text(std::string_view text) {
@@ -122,14 +131,8 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   });
 }
 
-void write_json(const Table& table, Sink& sink) {
-  sink.write(fmt::format("{{\"schema_version\":{},\"report\":{},\"title\":{},\"notes\":[", kTableSchemaVersion,
-                         json_string(table.name()), json_string(table.title())));
-  for (size_t i = 0; i < table.notes.size(); ++i) {
-    sink.write(i == 0 ? "" : ",");
-    sink.write(json_string(table.notes[i]));
-  }
-  sink.write("],\"rows\":[");
+// The objects of the rows, and what closes their list.
+void write_json_rows(const Table& table, Sink& sink) {
   std::vector<std::string> keys;
   for (const TableColumn& column : table.columns()) {
     keys.push_back(json_string(json_key(column.key, column.type)) + ":");
@@ -165,6 +168,21 @@ void write_json(const Table& table, Sink& sink) {
       },
       kBetween);
   sink.write("\n],");
+}
+
+void write_json(const Table& table, Sink& sink) {
+  sink.write(fmt::format("{{\"schema_version\":{},\"report\":{},\"title\":{},\"notes\":[", kTableSchemaVersion,
+                         json_string(table.name()), json_string(table.title())));
+  for (size_t i = 0; i < table.notes.size(); ++i) {
+    sink.write(i == 0 ? "" : ",");
+    sink.write(json_string(table.notes[i]));
+  }
+  sink.write("],\"rows\":[");
+  write_json_rows(table, sink);
+  for (const Table& part : table.parts) {
+    sink.write(fmt::format("{}:[", json_string(part.name())));
+    write_json_rows(part, sink);
+  }
   if (!table.footers.empty()) {
     sink.write("\"footers\":[");
     for (size_t i = 0; i < table.footers.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/cost/counter_numbers.h"
 #include "analyzer/analysis/cost/kernel_costs.h"
+#include "analyzer/analysis/range_row_names.h"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,7 @@ class CounterCollector {
         trace_(input.trace),
         peaks_(peaks),
         row_of_(row_of(input.options.group_by)),
+        names_(range_row_names(input)),
         meanings_(counter_meanings(input.trace)),
         costs_(input.trace, input.views, data_type(input.options.dtype)) {}
 
@@ -97,7 +99,7 @@ class CounterCollector {
         continue;
       std::vector<StringId> path = names_of(range.path);
       if (!path.empty()) path.pop_back();
-      add(row, measured(kRange, row, index(thread.process), trace_.range_name(range), path), kNone);
+      add(row, measured(kRange, row, index(thread.process), names_.text(names_.of(range)), path), kNone);
     }
   }
 
@@ -140,7 +142,7 @@ class CounterCollector {
   std::vector<StringId> names_of(PathId id) const {
     std::vector<StringId> names;
     for (; index(id) != 0; id = trace_.paths[index(id)].parent)
-      names.push_back(input_.views.event_names().of(trace_.paths[index(id)].label));
+      names.push_back(names_.of(trace_.paths[index(id)].label));
     std::reverse(names.begin(), names.end());
     return names;
   }
@@ -217,6 +219,7 @@ class CounterCollector {
   const Trace& trace_;
   const PeaksOfDevices& peaks_;
   const RowOf row_of_;
+  const EventNames& names_;
   const std::vector<CounterMeaning> meanings_;
   const KernelCosts costs_;
   std::vector<Measured> rows_;

@@ -1,6 +1,6 @@
 #include "analyzer/analysis/diff/run_diff.h"
 
-#include "analyzer/analysis/rank_test.h"
+#include "analyzer/analysis/diff/launch_blocks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 
@@ -8,20 +8,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <span>
+#include <numeric>
 #include <unordered_map>
 
 namespace prof::analyzer {
 
 namespace {
 
-// A row of one side under construction: durations by run.
+// The launches of one row in one run.
+struct RowRun {
+  std::vector<int64_t> durations;
+  std::vector<uint32_t> steps;
+};
+
+// A row of one side under construction.
 struct SideRows {
-  std::vector<std::vector<int64_t>> by_run;
+  std::vector<RowRun> by_run;
   PeakSums sums;
   bool any() const {
-    return std::any_of(by_run.begin(), by_run.end(), [](const std::vector<int64_t>& run) { return !run.empty(); });
+    return std::any_of(by_run.begin(), by_run.end(), [](const RowRun& run) { return !run.durations.empty(); });
   }
 };
 
@@ -30,25 +37,31 @@ struct Matched {
   SideRows now, before;
 };
 
-double median(std::vector<int64_t> values) { return quantile(std::span(values), 0.5); }
-
-std::vector<double> medians(const SideRows& side) {
-  std::vector<double> all;
-  for (const std::vector<int64_t>& run : side.by_run) {
-    if (!run.empty()) all.push_back(median(run));
+// What a test compares: a mean and a median of each run, or of each block of all runs.
+LaunchBlocks repetitions(const SideRows& side, bool between_runs) {
+  LaunchBlocks all;
+  for (const RowRun& run : side.by_run) {
+    if (run.durations.empty()) continue;
+    if (between_runs) {
+      std::vector<int64_t> durations = run.durations;
+      const Statistics statistics = statistics_of(durations);
+      all.means.push_back(statistics.mean);
+      all.medians.push_back(statistics.median);
+      continue;
+    }
+    const LaunchBlocks blocks = launch_blocks(run.durations, run.steps);
+    all.means.insert(all.means.end(), blocks.means.begin(), blocks.means.end());
+    all.medians.insert(all.medians.end(), blocks.medians.begin(), blocks.medians.end());
   }
   return all;
 }
 
-std::vector<int64_t> joined(const SideRows& side) {
-  std::vector<int64_t> all;
-  for (const std::vector<int64_t>& run : side.by_run) all.insert(all.end(), run.begin(), run.end());
-  return all;
-}
-
 void append(SideRows& to, SideRows& from) {
-  for (size_t run = 0; run < to.by_run.size(); ++run)
-    to.by_run[run].insert(to.by_run[run].end(), from.by_run[run].begin(), from.by_run[run].end());
+  for (size_t run = 0; run < to.by_run.size(); ++run) {
+    RowRun &into = to.by_run[run], &out = from.by_run[run];
+    into.durations.insert(into.durations.end(), out.durations.begin(), out.durations.end());
+    into.steps.insert(into.steps.end(), out.steps.begin(), out.steps.end());
+  }
   to.sums.add_all(from.sums);
 }
 
@@ -72,10 +85,12 @@ class Matcher {
         fresh.before.by_run.resize(runs_before_);
       }
       SideRows& side = is_now ? rows_[found->second].now : rows_[found->second].before;
-      std::vector<int64_t>& durations = side.by_run[number];
-      durations.insert(durations.end(), row.durations_ns.begin(), row.durations_ns.end());
+      RowRun& into = side.by_run[number];
+      into.durations.insert(into.durations.end(), row.durations_ns.begin(), row.durations_ns.end());
+      into.steps.insert(into.steps.end(), row.steps.begin(), row.steps.end());
       side.sums.add_all(row.sums);
       row.durations_ns = {};
+      row.steps = {};
     }
   }
 
@@ -120,15 +135,15 @@ class Matcher {
 DiffSide side_of(const SideRows& rows) {
   DiffSide side;
   side.runs = static_cast<double>(std::max<size_t>(rows.by_run.size(), 1));
-  for (const std::vector<int64_t>& run : rows.by_run) {
-    side.launches += run.size();
-    for (const int64_t ns : run) side.total_ns = add_saturated(side.total_ns, ns);
+  for (const RowRun& run : rows.by_run) {
+    side.launches += run.durations.size();
+    for (const int64_t ns : run.durations) side.total_ns = add_saturated(side.total_ns, ns);
   }
   side.sums = rows.sums;
   return side;
 }
 
-DiffRow diff_row(Matched& matched, bool between_runs) {
+DiffRow diff_row(Matched& matched) {
   DiffRow row;
   row.path = std::move(matched.path);
   row.name = std::move(matched.name);
@@ -144,15 +159,33 @@ DiffRow diff_row(Matched& matched, bool between_runs) {
                             ? row.delta_ns
                             : std::round((row.now.launches_a_run() - row.before.launches_a_run()) * *mean);
   row.speed_effect_ns = row.delta_ns - row.count_effect_ns;
-  if (row.now.launches == 0 || row.before.launches == 0) return row;
-  if (between_runs) {
-    const std::vector<double> now = medians(matched.now), before = medians(matched.before);
-    row.p = welch(now, before);
-  } else {
-    std::vector<int64_t> now = joined(matched.now), before = joined(matched.before);
-    row.p = mann_whitney(now, before);
-  }
   return row;
+}
+
+// p and the intervals of each row that both sides have. `rows` and `matched` are parallel.
+void test_rows(std::vector<DiffRow>& rows, const std::vector<Matched>& matched, bool between_runs) {
+  std::vector<LaunchBlocks> now(rows.size()), before(rows.size());
+  std::vector<double> p;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].now.launches == 0 || rows[r].before.launches == 0) continue;
+    now[r] = repetitions(matched[r].now, between_runs);
+    before[r] = repetitions(matched[r].before, between_runs);
+    rows[r].p = between_runs ? welch(now[r].medians, before[r].medians)
+                             : mann_whitney(now[r].medians, before[r].medians);  // reorders them
+    if (rows[r].p) p.push_back(*rows[r].p);
+  }
+  const std::vector<double> rates = false_discovery_rates(p);
+  // Two limits for each row: of the means, and of the ranks of the medians.
+  const double each = p.empty() ? kConfidence : 1 - (1 - kConfidence) / static_cast<double>(2 * p.size());
+  size_t next = 0;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (!rows[r].p) continue;
+    rows[r].false_discovery = rates[next++];
+    rows[r].ratio = mean_ratio(now[r].means, before[r].means, kConfidence);
+    const std::optional<RatioInterval> means = mean_ratio(now[r].means, before[r].means, each),
+                                       ranks = rank_ratio(now[r].medians, before[r].medians, each);
+    if (means) rows[r].surely_ratio = ranks ? std::max(means->low, ranks->low) : means->low;
+  }
 }
 
 Verdict verdict_of(const DiffRow& row, double busy_before_ns, const DiffLimits& limits) {
@@ -171,21 +204,96 @@ Verdict verdict_of(const DiffRow& row, double busy_before_ns, const DiffLimits& 
   return matters(row.speed_effect_ns) ? Verdict::Noise : Verdict::Same;
 }
 
-double a_run(const std::vector<RunWork>& runs, int64_t RunWork::*member) {
-  double sum = 0;
-  for (const RunWork& run : runs) sum += static_cast<double>(run.*member);
-  return runs.empty() ? 0 : sum / static_cast<double>(runs.size());
+// The times of one side that a total has in each run, or in each part of the runs.
+struct SideTotals {
+  std::vector<double> sum, busy, wall;
+
+  SideTotals(const std::vector<RunWork>& runs, bool parts) {
+    for (const RunWork& run : runs) {
+      if (!parts) {
+        sum.push_back(static_cast<double>(run.sum_ns));
+        busy.push_back(static_cast<double>(run.busy_ns));
+        wall.push_back(static_cast<double>(run.wall_ns));
+        continue;
+      }
+      for (const RunPart& part : run.parts) {
+        busy.push_back(static_cast<double>(part.busy_ns));
+        wall.push_back(static_cast<double>(part.wall_ns));
+      }
+    }
+  }
+  std::vector<double> idle() const {
+    std::vector<double> all(wall.size());
+    std::transform(wall.begin(), wall.end(), busy.begin(), all.begin(), std::minus<>());
+    return all;
+  }
+};
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::vector<DiffTotal> totals_of(const std::vector<RunWork>& now, const std::vector<RunWork>& before) {
-  const double sum[] = {a_run(now, &RunWork::sum_ns), a_run(before, &RunWork::sum_ns)};
-  const double busy[] = {a_run(now, &RunWork::busy_ns), a_run(before, &RunWork::busy_ns)};
-  const double wall[] = {a_run(now, &RunWork::wall_ns), a_run(before, &RunWork::wall_ns)};
-  return {{"operations", sum[0], sum[1]},
-          {"less overlap", busy[0] - sum[0], busy[1] - sum[1]},
-          {"busy", busy[0], busy[1]},
-          {"idle", wall[0] - busy[0], wall[1] - busy[1]},
-          {"wall", wall[0], wall[1]}};
+// The totals of a run, and how their ratio is known: from the runs, or from the parts of one run. Steps are compared
+// one by one; parts of equally many operations are compared as the sum of them all.
+std::vector<DiffTotal> totals_of(const std::vector<RunWork>& now, const std::vector<RunWork>& before, RunDiff& diff) {
+  const SideTotals a(now, false), b(before, false);
+  const double sum[] = {mean(a.sum), mean(b.sum)}, busy[] = {mean(a.busy), mean(b.busy)},
+               wall[] = {mean(a.wall), mean(b.wall)};
+  std::vector<DiffTotal> totals{{"operations", sum[0], sum[1], {}},
+                                {"less overlap", busy[0] - sum[0], busy[1] - sum[1], {}},
+                                {"busy", busy[0], busy[1], {}},
+                                {"idle", wall[0] - busy[0], wall[1] - busy[1], {}},
+                                {"wall", wall[0], wall[1], {}}};
+  const SideTotals x(now, !diff.between_runs), y(before, !diff.between_runs);
+  diff.parts_now = x.wall.size();
+  diff.parts_before = y.wall.size();
+  if (!diff.between_runs && (x.wall.size() < kFewestBlocks || y.wall.size() < kFewestBlocks)) return totals;
+  // Equally many operations in each part: the sums of parts are compared, for which the numbers of parts are a factor.
+  const bool sums = !diff.between_runs && diff.steps.empty();
+  const double factor = sums ? static_cast<double>(x.wall.size()) / static_cast<double>(y.wall.size()) *
+                                   static_cast<double>(before.size()) / static_cast<double>(now.size())
+                             : 1;
+  const auto test = [&](const std::vector<double>& p, const std::vector<double>& q) {
+    std::optional<RatioInterval> ratio = mean_ratio(p, q, kConfidence);
+    if (ratio) *ratio = {ratio->ratio * factor, ratio->low * factor, ratio->high * factor};
+    return ratio;
+  };
+  totals[2].ratio = test(x.busy, y.busy);
+  totals[3].ratio = test(x.idle(), y.idle());
+  totals[4].ratio = test(x.wall, y.wall);
+  return totals;
+}
+
+std::optional<double> memory_of(const std::vector<RunWork>& runs) {
+  double sum = 0;
+  for (const RunWork& run : runs) {
+    if (!run.peak_memory_bytes) return std::nullopt;
+    sum += static_cast<double>(*run.peak_memory_bytes);
+  }
+  return runs.empty() ? std::nullopt : std::optional(sum / static_cast<double>(runs.size()));
+}
+
+// The ranges that are the steps of every run; empty if the runs have different ones, or none.
+std::string common_steps(const std::vector<RunWork>& now, const std::vector<RunWork>& before) {
+  if (now.empty()) return {};
+  const std::string& first = now.front().steps;
+  const auto same = [&](const RunWork& run) { return run.steps == first; };
+  return std::all_of(now.begin(), now.end(), same) && std::all_of(before.begin(), before.end(), same) ? first
+                                                                                                      : std::string();
+}
+
+void add_folded(const std::vector<RunWork>& runs, std::vector<FoldedRanges>& all) {
+  for (const RunWork& run : runs) {
+    for (const FoldedRanges& each : run.folded) {
+      const auto known =
+          std::find_if(all.begin(), all.end(), [&](const FoldedRanges& f) { return f.name == each.name; });
+      if (known == all.end()) {
+        all.push_back(each);
+      } else {
+        known->texts = std::max(known->texts, each.texts);
+      }
+    }
+  }
 }
 
 std::vector<std::string> devices_of(const std::vector<RunWork>& runs) {
@@ -224,24 +332,26 @@ RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const Di
   diff.runs_now = now.size();
   diff.runs_before = before.size();
   diff.between_runs = now.size() >= kFewestRuns && before.size() >= kFewestRuns;
-  diff.totals = totals_of(now, before);
+  if (!diff.between_runs) {
+    diff.steps = common_steps(now, before);
+    const auto has_steps = [](const RunWork& run) { return !run.steps.empty(); };
+    diff.steps_differ = diff.steps.empty() && (std::any_of(now.begin(), now.end(), has_steps) ||
+                                               std::any_of(before.begin(), before.end(), has_steps));
+  }
+  diff.totals = totals_of(now, before, diff);
   diff.devices_now = devices_of(now);
   diff.devices_before = devices_of(before);
+  diff.memory_now = memory_of(now);
+  diff.memory_before = memory_of(before);
+  add_folded(before, diff.folded);
+  add_folded(now, diff.folded);
   Matcher matcher(now.size(), before.size());
   for (size_t r = 0; r < now.size(); ++r) matcher.add(now[r], r, true);
   for (size_t r = 0; r < before.size(); ++r) matcher.add(before[r], r, false);
-  for (Matched& matched : matcher.take()) diff.rows.push_back(diff_row(matched, diff.between_runs));
-
-  std::vector<double> p;
-  for (const DiffRow& row : diff.rows) {
-    if (row.p) p.push_back(*row.p);
-  }
-  const std::vector<double> rates = false_discovery_rates(p);
-  size_t next = 0;
-  for (DiffRow& row : diff.rows) {
-    if (row.p) row.false_discovery = rates[next++];
-    row.verdict = verdict_of(row, diff.totals[2].before_ns, limits);
-  }
+  std::vector<Matched> matched = matcher.take();
+  for (Matched& each : matched) diff.rows.push_back(diff_row(each));
+  test_rows(diff.rows, matched, diff.between_runs);
+  for (DiffRow& row : diff.rows) row.verdict = verdict_of(row, diff.totals[2].before_ns, limits);
   std::stable_sort(diff.rows.begin(), diff.rows.end(),
                    [](const DiffRow& a, const DiffRow& b) { return std::abs(a.delta_ns) > std::abs(b.delta_ns); });
   return diff;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyzer/analysis/diff/run_rows.h"
+#include "analyzer/analysis/two_samples.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,7 @@ enum class Verdict : uint8_t {
   Added,
   Vanished,
   Noise,    // large enough, but not significant
-  Untested  // large enough, but too few launches or runs for the test
+  Untested  // large enough, but too few steps, launches or runs for the test
 };
 std::string_view verdict_name(Verdict verdict);
 
@@ -45,6 +46,10 @@ struct DiffRow {
   double delta_ns = 0;  // per run: now minus before = count effect + speed effect
   double count_effect_ns = 0, speed_effect_ns = 0;
   std::optional<double> p, false_discovery;
+  // Mean now over mean before: the interval of this row alone, and the least ratio that holds for all rows together
+  // (Bonferroni), of the means or of the ranks. Empty: not tested.
+  std::optional<RatioInterval> ratio;
+  std::optional<double> surely_ratio;
   Verdict verdict = Verdict::Same;
   // Change of the mean duration, if both sides have one.
   std::optional<double> speed_percent() const;
@@ -54,6 +59,7 @@ struct DiffRow {
 struct DiffTotal {
   std::string name;
   double now_ns = 0, before_ns = 0;
+  std::optional<RatioInterval> ratio;  // now over before; empty: not tested
   double delta_ns() const { return now_ns - before_ns; }
 };
 
@@ -68,11 +74,19 @@ struct RunDiff {
   std::vector<DiffTotal> totals;  // operations minus overlap = busy; busy plus idle = wall
   std::vector<std::string> devices_now, devices_before;
   size_t runs_now = 0, runs_before = 0;
-  bool between_runs = false;  // the test is on medians of runs, else on launches
+  bool between_runs = false;  // the test is on runs, else on steps or blocks of launches
+  std::string steps;          // within one run: the ranges that are the steps, "step *"; empty: blocks of launches
+  bool steps_differ = false;  // within one run: some runs have steps, and others have none, too few or different ones
+  size_t parts_now = 0, parts_before = 0;           // within one run: repetitions that the totals are tested on
+  std::vector<FoldedRanges> folded;                 // of both sides
+  std::optional<double> memory_now, memory_before;  // peak bytes, mean of the runs; empty: unknown for one of them
 };
 
-// The runs are consumed. If each side has kFewestRuns or more runs, the medians of runs are tested, else all launches
-// of a side.
+// Intervals contain the true value with this confidence.
+inline constexpr double kConfidence = 0.99;
+
+// The runs are consumed. If each side has kFewestRuns or more runs, runs are compared with each other, else the
+// LaunchBlocks of a side.
 RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const DiffLimits& limits = {});
 
 }  // namespace prof::analyzer

@@ -24,13 +24,21 @@ std::vector<Window> gpu_window(const Trace& trace) {
 template <class Take> std::vector<Window> range_windows(const Trace& trace, Take take) {
   std::vector<Window> windows;
   for (const Range& range : trace.ranges) {
-    const std::string_view name = trace.range_name(range);
-    if (range.kind != RangeKind::Python && range.kind != RangeKind::Overhead && take(name))
-      windows.push_back({std::string(name), range.begin_ns, range.end_ns});
+    if (range.kind != RangeKind::Python && range.kind != RangeKind::Overhead && take(range))
+      windows.push_back({std::string(trace.range_name(range)), range.begin_ns, range.end_ns});
   }
   std::stable_sort(windows.begin(), windows.end(),
                    [](const Window& a, const Window& b) { return a.begin_ns < b.begin_ns; });
   return windows;
+}
+
+// torch.profiler's steps; without them the ranges whose names count the steps of the program.
+std::vector<Window> step_windows(const Trace& trace, const RangeCounters& counters) {
+  std::vector<Window> windows =
+      range_windows(trace, [&](const Range& range) { return trace.range_name(range).starts_with(kProfilerStep); });
+  const uint32_t steps = counters.steps();
+  if (!windows.empty() || steps == kNone) return windows;
+  return range_windows(trace, [&](const Range& range) { return counters.folded_as(range.label) == steps; });
 }
 
 // Numbers the windows of one name: "forward#2".
@@ -50,11 +58,14 @@ std::vector<Window> report_windows(const AnalysisInput& input) {
   } else if (words == "run") {
     windows = {{"run", 0, trace.last_ns}};
   } else if (words == "step") {
-    windows = range_windows(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); });
-    if (windows.empty()) throw std::runtime_error("--window step: the input has no range ProfilerStep#N");
+    windows = step_windows(trace, input.views.range_counters());
+    if (windows.empty())
+      throw std::runtime_error(
+          "--window step: the input has no ranges ProfilerStep#N, and no NVTX ranges or annotations whose names count "
+          "steps (step 0, step 1 ...); nvtx:NAME selects the ranges of one name");
   } else if (words.starts_with("nvtx:")) {
     const std::string_view wanted = std::string_view(words).substr(5);
-    windows = range_windows(trace, [&](std::string_view name) { return name == wanted; });
+    windows = range_windows(trace, [&](const Range& range) { return trace.range_name(range) == wanted; });
     if (windows.empty()) throw std::runtime_error(fmt::format("--window: no range '{}' in the input", wanted));
     number(windows);
   } else if (const size_t dots = words.find(".."); dots != std::string::npos) {

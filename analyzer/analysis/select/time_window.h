@@ -19,7 +19,8 @@ struct Window {
 
 //   gpu        first start to last end of the GPU operations of all devices of the input: one window
 //   run        first to last event: one window
-//   step       each range "ProfilerStep#N", by start; nvtx:NAME: each range (NVTX or annotation) with that text
+//   step       each range "ProfilerStep#N", by start; without these, each range whose name counts the steps of the
+//              program (RangeCounters::steps); nvtx:NAME: each range (NVTX or annotation) with that text
 //   A..B       moments in the syntax of --from and --to
 // --from and --to cut each window, and empty windows are left out. Without GPU operations `gpu` has no window. Throws
 // std::runtime_error if the words are unknown or no range has that name.

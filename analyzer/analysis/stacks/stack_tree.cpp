@@ -4,6 +4,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/analysis/stacks/frame_text.h"
 #include "analyzer/analysis/stacks/piece_stacks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
@@ -110,8 +111,8 @@ class StackSums {
     if (row >= frames.size()) frames.resize(row + size_t{1});
     if (frames[row] == 0) {
       TreeFrame frame = merged.frame(row);
-      frame.name = answer_.tree.text(merged.text(frame.name));
-      frame.file = answer_.tree.text(merged.text(frame.file));
+      frame.name = answer_.tree.text(frame_text(merged.text(frame.name)));
+      frame.file = answer_.tree.text(frame_text(merged.text(frame.file)));
       frame.module = answer_.tree.text(merged.text(frame.module));
       frames[row] = answer_.tree.frame(frame);
     }

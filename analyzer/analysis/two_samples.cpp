@@ -1,8 +1,7 @@
-#include "analyzer/analysis/rank_test.h"
+#include "analyzer/analysis/two_samples.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace prof::analyzer {
@@ -51,17 +50,46 @@ double incomplete_beta(double x, double a, double b) {
   return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
+// Two-sided p of Student's t with that many degrees of freedom.
+double p_of_t(double t, double freedom) { return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5); }
+
+// The t whose two-sided p is 1 - confidence. p falls as t grows, so the interval is halved.
+double t_of(double confidence, double freedom) {
+  double low = 0, high = 1;
+  while (p_of_t(high, freedom) > 1 - confidence && high < 1e12) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (p_of_t(middle, freedom) > 1 - confidence ? low : high) = middle;
+  }
+  return high;
+}
+
+// The z whose two-sided p is 1 - confidence.
+double z_of(double confidence) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) > 1 - confidence ? low : high) = middle;
+  }
+  return high;
+}
+
+// Satterthwaite's degrees of freedom of a sum of two variances of means.
+double freedom_of(double vx, double x_count, double vy, double y_count) {
+  return (vx + vy) * (vx + vy) / (vx * vx / (x_count - 1) + vy * vy / (y_count - 1));
+}
+
 }  // namespace
 
-std::optional<double> mann_whitney(std::span<int64_t> a, std::span<int64_t> b) {
-  if (a.size() < kFewestLaunches || b.size() < kFewestLaunches) return std::nullopt;
+std::optional<double> mann_whitney(std::span<double> a, std::span<double> b) {
+  if (a.size() < kFewestRanks || b.size() < kFewestRanks) return std::nullopt;
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size()), n = na + nb;
   double rank_sum = 0, ties = 0, before = 0;  // ranks of a; sum of t³ − t; number of values below
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
-    const int64_t value = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i] : b[j];
+    const double value = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i] : b[j];
     double of_a = 0, of_b = 0;
     while (i < a.size() && a[i] == value) {
       ++i;
@@ -88,9 +116,37 @@ std::optional<double> welch(std::span<const double> a, std::span<const double> b
   const Moments x = moments_of(a), y = moments_of(b);
   const double vx = x.variance / x.count, vy = y.variance / y.count;
   if (vx + vy <= 0) return x.mean == y.mean ? 1.0 : 0.0;
-  const double t2 = (x.mean - y.mean) * (x.mean - y.mean) / (vx + vy);
-  const double freedom = (vx + vy) * (vx + vy) / (vx * vx / (x.count - 1) + vy * vy / (y.count - 1));
-  return incomplete_beta(freedom / (freedom + t2), freedom / 2, 0.5);
+  return p_of_t((x.mean - y.mean) / std::sqrt(vx + vy), freedom_of(vx, x.count, vy, y.count));
+}
+
+std::optional<RatioInterval> mean_ratio(std::span<const double> a, std::span<const double> b, double confidence) {
+  if (a.size() < kFewestRuns || b.size() < kFewestRuns) return std::nullopt;
+  const Moments x = moments_of(a), y = moments_of(b);
+  if (x.mean <= 0 || y.mean <= 0) return std::nullopt;
+  const double vx = x.variance / x.count / (x.mean * x.mean), vy = y.variance / y.count / (y.mean * y.mean);
+  const double ratio = x.mean / y.mean;
+  if (vx + vy <= 0) return RatioInterval{ratio, ratio, ratio};
+  const double off = t_of(confidence, freedom_of(vx, x.count, vy, y.count)) * std::sqrt(vx + vy);
+  return RatioInterval{ratio, ratio * std::exp(-off), ratio * std::exp(off)};
+}
+
+std::optional<RatioInterval> rank_ratio(std::span<const double> a, std::span<const double> b, double confidence) {
+  if (a.size() < kFewestRanks || b.size() < kFewestRanks) return std::nullopt;
+  std::vector<double> ratios;
+  for (const double x : a) {
+    for (const double y : b) {
+      if (x <= 0 || y <= 0) return std::nullopt;
+      ratios.push_back(x / y);
+    }
+  }
+  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
+  const double outside = std::floor(na * nb / 2 - z_of(confidence) * std::sqrt(na * nb * (na + nb + 1) / 12));
+  if (outside < 1) return std::nullopt;
+  std::sort(ratios.begin(), ratios.end());
+  const auto k = static_cast<size_t>(outside);
+  const size_t middle = ratios.size() / 2;
+  const double ratio = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
+  return RatioInterval{ratio, ratios[k - 1], ratios[ratios.size() - k]};
 }
 
 std::vector<double> false_discovery_rates(std::span<const double> p) {
