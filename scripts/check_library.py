@@ -6,6 +6,7 @@
   default version, because a program without these libraries must not find the functions.
 * Needs: libc and the loader only, and no glibc symbol newer than GLIBC (2.28). A preloaded library that needs a newer
   one prevents every process from starting.
+* Clocks: no function of libc that reads a clock or waits for one.
 * Start: objects are initialised by the loaded image only. No code initialises an object at start, because every process
   would pay for it, with or without a GPU.
 * Hardened: no memory that is both writable and executable, no executable stack, everything bound and made read-only at
@@ -17,6 +18,10 @@ import sys
 
 ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "unshare", "setns", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
+# Libraries that control the time of a program replace these. The recorder reads the kernel's clocks (clock.h) and sleeps
+# by system calls (raw_call.h).
+CLOCKS = re.compile(r"(?:__)?(?:clock_\w+|gettimeofday|time|ftime|timespec_get|nanosleep|u?sleep|p?select|p?poll|epoll_p?wait\d?|"
+                    r"(?:pthread_cond|pthread_mutex|pthread_rwlock|sem|mq|sig|sigtimed)\w*(?:timed|clock)\w*|timer_\w+|timerfd_\w+|alarm|setitimer|thrd_sleep)")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
 LIBRARY_ROW = re.compile(r"^LIBRARY_API\((\w+), (\w+)", re.M)
@@ -112,6 +117,8 @@ def main():
                 problems.append(f"needs {name} of glibc {match.group(1)}; {limit} is the newest allowed")
         elif not defined and version:
             problems.append(f"needs {name} of {version}")
+        if not defined and CLOCKS.fullmatch(name):
+            problems.append(f"needs {name}: a library in the program may control that clock")
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic", library))
     for name in needed:
         if not NEEDED.fullmatch(name):

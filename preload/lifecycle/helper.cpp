@@ -8,6 +8,7 @@
 #include "preload/base/options.h"
 #include "preload/base/signals.h"
 #include "preload/capture/streams/streams.h"
+#include "preload/lifecycle/clock_anchors.h"
 #include "preload/lifecycle/last_thread.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/lifecycle/start.h"
@@ -46,9 +47,7 @@ std::atomic<uint32_t> g_idle{1};     // futex word: 1 while the helper touches n
 
 void emit_anchor() {
   const ThreadScope scope;
-  if (!scope.recording()) return;
-  const ClockReading now = read_clocks();
-  emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
+  if (scope.recording()) write_clock_anchor();
 }
 
 void* helper_main(void* epoch_argument) {

@@ -341,6 +341,24 @@ def preloaded_allocator(place, *names):
     raise Skip(f"no {' or '.join(names)} here")
 
 
+def faketime(place, order):
+    """a library that freezes the clocks of the program, in front of libprof.so or after it"""
+    library = next((path for path in pathlib.Path("/usr/lib").glob("**/faketime/libfaketimeMT.so.1")), None)
+    if library is None:
+        raise Skip("no libfaketime here")
+    return ["bash", "-c", f"export LD_PRELOAD={order.format(found=library)} FAKETIME='2020-01-01 00:00:00'; date; exec {place.bin}/short_threads cuda"]
+
+
+@case(logs=1)
+def faketime_first(place):
+    return faketime(place, "{found}:$LD_PRELOAD")
+
+
+@case(logs=1)
+def faketime_after(place):
+    return faketime(place, "$LD_PRELOAD:{found}")
+
+
 @case(logs=1)
 def jemalloc(place):
     return preloaded_allocator(place, "libjemalloc.so.2", "libjemalloc.so")
