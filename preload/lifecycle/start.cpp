@@ -62,6 +62,7 @@ void after_destructors(void*) {
 // run after this one; a shared libcudart cleans up there. If a handler is registered while destructors run, glibc calls
 // it after the last destructor. (-z nodelete: this is never a dlclose.)
 __attribute__((destructor)) void unloaded() {
+  if (inert()) return;
   for_each_subsystem(&Subsystem::unload);
   if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, which shares its parent's exit handlers
   if (__cxa_atexit(after_destructors, nullptr, nullptr) != 0) after_destructors(nullptr);
