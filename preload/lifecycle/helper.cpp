@@ -159,8 +159,9 @@ void resume_helper() {
 }
 
 void finish_on_helper_thread() {
-  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
+  // First without a system call: a process that does not record may be in a sandbox that kills for getpid.
   if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return;
+  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
   const KeepErrno keep;
   uint32_t none = kNoRequest;
   g_finish.compare_exchange_strong(none, kRequested, std::memory_order_acq_rel);

@@ -1,7 +1,7 @@
 // NVTX finds the recorder although the program cleared its environment first, and the environment contains nothing of
 // the recorder: getenv() and secure_getenv() answer the one name. A program that is started does not inherit it.
 // Link: none
-// Shell: {run} && {run} child && {run} cleared && PROF_NVTX=0 {run} off
+// Shell: {run} && {run} child && {run} cleared && PROF_NVTX=off {run} off
 // Expect: status 0
 // Expect: stderr empty
 // Expect: stdout NVTX tool in the environment: 0, by getenv: 1, by secure_getenv: 1, another name: 1
