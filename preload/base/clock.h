@@ -67,7 +67,8 @@ struct ClockReading {
 };
 // Whether a clock stepped between two readings of one recording.
 struct ClockSteps {
-  // The log's clock or CLOCK_MONOTONIC was earlier than before, or the TSC did not count 10 ms or more of the time between.
+  // The log's clock or CLOCK_MONOTONIC was earlier than before, or the TSC did not count 10 ms or more of the time
+  // between.
   bool log = false;
   bool realtime = false;  // CLOCK_REALTIME was set: it moved by at least 0.1 s more or less than CLOCK_MONOTONIC
 };

@@ -1,7 +1,7 @@
 #include "preload/base/environment.h"
 
-// Weak, so that its address is null until the loader has relocated this library. Code of another library that runs while
-// libraries are relocated (a resolver of an indirect function) may call getenv(), which is ours.
+// Weak, so that its address is null until the loader has relocated this library. Code of another library that runs
+// while libraries are relocated (a resolver of an indirect function) may call getenv(), which is ours.
 extern char** environ __attribute__((weak));
 
 namespace prof::preload {

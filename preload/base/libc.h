@@ -15,8 +15,8 @@
 
 #define PROF_OLD_LIBC(name) __asm__(".symver prof_libc_" #name "," #name "@" PROF_OLDEST_GLIBC)
 
-// Exports prof_NAME as NAME with the version of libc's function, for example "@@GLIBC_2.2.5" ("@" for a version that only
-// old programs use). scripts/cmake/exports.py has the list.
+// Exports prof_NAME as NAME with the version of libc's function, for example "@@GLIBC_2.2.5" ("@" for a version that
+// only old programs use). scripts/cmake/exports.py has the list.
 #define PROF_EXPORT_AS(function, name, version)                            \
   __asm__(".globl prof_export_" #function "\n.type prof_export_" #function \
           ", %function\n"                                                  \

@@ -1,5 +1,5 @@
-// How are the log's ticks related to the clocks of the machine? An anchor is one reading of all of them: every second on
-// the helper thread, and at the end. Each is compared with the one before, because a clock may step.
+// How are the log's ticks related to the clocks of the machine? An anchor is one reading of all of them: every second
+// on the helper thread, and at the end. Each is compared with the one before, because a clock may step.
 #pragma once
 
 #include "preload/base/clock.h"

@@ -16,8 +16,8 @@ namespace prof::preload {
 
 namespace {
 
-// Whether the main thread has a working folder. One that has left has none. newfstatat is a call that the recorder makes
-// anyway: a sandbox that was entered during the recording may kill for openat and read.
+// Whether the main thread has a working folder. One that has left has none. newfstatat is a call that the recorder
+// makes anyway: a sandbox that was entered during the recording may kill for openat and read.
 bool main_thread_has_folder() {
   struct stat folder {};
   return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/cwd", &folder, 0) == 0;

@@ -1,5 +1,5 @@
-// Every way of libc to start a program, for test programs: exec*(), fexecve(), execveat(), posix_spawn*(), after fork and
-// vfork, and in a signal handler.
+// Every way of libc to start a program, for test programs: exec*(), fexecve(), execveat(), posix_spawn*(), after fork
+// and vfork, and in a signal handler.
 #pragma once
 
 #include <fcntl.h>
@@ -66,8 +66,8 @@ inline int spawn(Spawn function, const char* file, bool with_actions) {
   return error != 0 ? 512 + error : status_of(child);
 }
 
-// Calls each(form, status) after each start of `path` with one argument, the name of the form. `path` is absolute, and its
-// folder becomes the first of PATH.
+// Calls each(form, status) after each start of `path` with one argument, the name of the form. `path` is absolute, and
+// its folder becomes the first of PATH.
 template <class Each> void start_each(const char* path, Each&& each) {
   const std::string folder(path, static_cast<size_t>(std::strrchr(path, '/') - path));
   const char* const before = getenv("PATH");

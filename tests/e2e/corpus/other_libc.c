@@ -1,4 +1,4 @@
-/* A program of musl, which libprof.so must not disturb: symbols, libraries, threads, children and ends. */
+// A program of musl, which libprof.so must not disturb: symbols, libraries, threads, children and ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

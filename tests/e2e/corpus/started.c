@@ -1,4 +1,4 @@
-/* A program that start_program.cpp starts, built for another word size, another libc, statically or with a sanitizer. */
+// A program that start_program.cpp starts, built for another word size, another libc, statically or with a sanitizer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// A sandbox refuses stat and fstat before the first CUDA call, so the log's file could not be recognised later: one line
-// gives the reason, and no log is left. The program runs.
+// A sandbox refuses stat and fstat before the first CUDA call, so the log's file could not be recognised later: one
+// line gives the reason, and no log is left. The program runs.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: stdout ran

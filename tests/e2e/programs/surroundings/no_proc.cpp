@@ -1,5 +1,5 @@
-// A program in a mount namespace without /proc, and one that changes its root directory before its first CUDA call: both
-// are recorded. After a chroot the log is inside the new root, and one line says so. Needs root.
+// A program in a mount namespace without /proc, and one that changes its root directory before its first CUDA call:
+// both are recorded. After a chroot the log is inside the new root, and one line says so. Needs root.
 // Shell: {run} proc && mkdir root && {run} root
 // Expect: status 0
 // Expect: stderr once libprof: the program changed its root directory; the log is

@@ -1,6 +1,6 @@
 // A program enters a sandbox that kills for every system call that it does not know, on all threads, while it is
-// recorded. The recorder makes only the calls that libprof(7) lists: the program launches, waits and ends as without it.
-// A process that does not record makes no call at all for its end.
+// recorded. The recorder makes only the calls that libprof(7) lists: the program launches, waits and ends as without
+// it. A process that does not record makes no call at all for its end.
 // Env: PROF_GPU=off PROF_SLAB=64K SIM_CLOCK=real
 // Shell: for how in exit _exit nvtx; do {run} $how; [ $? = 7 ] || exit 1; done; {run} strict; [ $? = 9 ] || exit 2
 // Expect: status 0

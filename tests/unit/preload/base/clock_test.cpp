@@ -1,3 +1,4 @@
+// Are the recorder's clocks those of the kernel, and is a step of a clock noticed?
 #include "preload/base/clock.h"
 
 #include "preload/base/image.h"

@@ -1,3 +1,4 @@
+// Which programs cannot load libprof.so? The files are made here, whole, cut and changed.
 #include "preload/base/exec_target.h"
 
 #include <elf.h>

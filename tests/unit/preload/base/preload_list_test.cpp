@@ -1,3 +1,4 @@
+// Is our entry of LD_PRELOAD found, and do the others stay as they are?
 #include "preload/base/preload_list.h"
 
 #include <gtest/gtest.h>
