@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC], or check_library.py
 --hardened PROGRAM, which checks only the last point:
-* Exports: exactly the rows of the .def files in FOLDER, dlsym, dlclose, _exit, _Exit, unshare, setns and the NVTX entry points. Functions of the CUDA
+* Exports: exactly the rows of the .def files in FOLDER, the functions of libc in ALWAYS, and the NVTX entry
+  points. Functions of the CUDA
   runtime and of the libraries on top of it have the version names of each of their releases. None of these is the
   default version, because a program without these libraries must not find the functions.
 * Needs: libc and the loader only, and no glibc symbol newer than GLIBC (2.28). A preloaded library that needs a newer
   one prevents every process from starting.
+* Clocks: no function of libc that reads a clock or waits for one.
 * Start: objects are initialised by the loaded image only. No code initialises an object at start, because every process
   would pay for it, with or without a GPU.
 * Hardened: no memory that is both writable and executable, no executable stack, everything bound and made read-only at
@@ -15,8 +17,16 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "unshare", "setns", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "getenv", "secure_getenv", "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle",
+          "fexecve", "execveat", "posix_spawn", "posix_spawnp", "unshare", "setns", "InitializeInjectionNvtx2",
+          "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
+# What musl lacks. A strong reference ends every program of that libc that is started with the same LD_PRELOAD.
+GLIBC_ONLY = re.compile(r"__(?!stack_chk_fail)\w+_chk|__register_atfork|__cxa_at_quick_exit|dlvsym|gnu_get_libc_version|__isoc\d+_\w+|__libc_\w+")
+# Libraries that control the time of a program replace these. The recorder reads the kernel's clocks (clock.h) and sleeps
+# by system calls (raw_call.h).
+CLOCKS = re.compile(r"(?:__)?(?:clock_\w+|gettimeofday|time|ftime|timespec_get|nanosleep|u?sleep|p?select|p?poll|epoll_p?wait\d?|"
+                    r"(?:pthread_cond|pthread_mutex|pthread_rwlock|sem|mq|sig|sigtimed)\w*(?:timed|clock)\w*|timer_\w+|timerfd_\w+|alarm|setitimer|thrd_sleep)")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
 LIBRARY_ROW = re.compile(r"^LIBRARY_API\((\w+), (\w+)", re.M)
@@ -53,6 +63,11 @@ def symbols(library):
         if len(fields) >= 8 and fields[4] in ("GLOBAL", "WEAK", "UNIQUE") and fields[5] == "DEFAULT" and fields[6] != "ABS":
             name, at, version = fields[7].partition("@")
             yield name, at + version, fields[6] != "UND"
+
+
+def weak_references(library):
+    fields = (line.split() for line in readelf("--dyn-syms", library).splitlines())
+    return {f[7].partition("@")[0] for f in fields if len(f) >= 8 and f[4] == "WEAK" and f[6] == "UND"}
 
 
 def weaknesses(path):
@@ -103,6 +118,7 @@ def main():
     for name in sorted((table | ALWAYS) - exported):
         problems.append(f"does not export {name}, which a row lists")
     newest = "0"
+    weak = weak_references(library)
     for name, version, defined in symbols(library):
         version = version.lstrip("@")
         match = re.fullmatch(r"GLIBC_([\d.]+)", version)
@@ -112,6 +128,10 @@ def main():
                 problems.append(f"needs {name} of glibc {match.group(1)}; {limit} is the newest allowed")
         elif not defined and version:
             problems.append(f"needs {name} of {version}")
+        if not defined and GLIBC_ONLY.fullmatch(name) and name not in weak:
+            problems.append(f"needs {name}, which other libcs lack: make it weak (preload/base/weak_libc.h)")
+        if not defined and CLOCKS.fullmatch(name):
+            problems.append(f"needs {name}: a library in the program may control that clock")
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic", library))
     for name in needed:
         if not NEEDED.fullmatch(name):

@@ -192,7 +192,7 @@ std::vector<Finding> examine_variables() {
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry(*at);
     const std::string name(entry.substr(0, entry.find('=')));
-    if (!name.starts_with("PROF_") || name == "PROF_LIBRARY" || name == "PROF_NVTX_CHAIN") continue;
+    if (!name.starts_with("PROF_") || name == "PROF_LIBRARY") continue;
     const std::string value(entry.substr(std::min(entry.size(), name.size() + 1)));
     const auto options = recorder_options();
     const auto option =
@@ -217,13 +217,7 @@ std::vector<Finding> examine_program(const std::string& command) {
   };
   if (facts.path.empty() || access(facts.path.c_str(), F_OK) != 0)
     return no(command + ": there is no such program", "give the path of the program, or a name that PATH has");
-  if (facts.setuid)
-    return no(facts.path + " is set-user-ID or set-group-ID: the loader ignores preloaded libraries there",
-              "run a copy without these bits, as the user it needs");
-  if (facts.elf && !facts.dynamic)
-    return no(facts.path + " is statically linked: no library can be preloaded into it",
-              "link it dynamically; the CUDA runtime may stay static");
-  if (facts.other_class) return no(facts.path + " is a 32-bit program; libprof.so has 64 bits", "build it for 64 bits");
+  if (const auto obstacle = why_not_recordable(facts)) return no(obstacle->reason, obstacle->remedy);
   if (!facts.asan.empty())
     return {{FindingVerdict::Ok, "program",
              fmt::format("{} needs {} first: prof record puts it there", facts.path, facts.asan), ""}};

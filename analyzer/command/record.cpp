@@ -94,13 +94,8 @@ void name_logs(const std::vector<MadeLog>& logs) {
 
 void say_why_none(const ProgramFacts& program, const std::string& output) {
   fmt::print(stderr, "prof: no CUDA or NVTX call was seen: no log in {}\n", output);
-  if (program.setuid) {
-    fmt::print(stderr, "prof: {} is set-user-ID or set-group-ID: the loader ignores preloaded libraries there\n",
-               program.path);
-  } else if (program.elf && !program.dynamic) {
-    fmt::print(stderr, "prof: {} is statically linked: no library can be preloaded into it\n", program.path);
-  } else if (program.other_class) {
-    fmt::print(stderr, "prof: {} is a 32-bit program; libprof.so has 64 bits\n", program.path);
+  if (const auto obstacle = why_not_recordable(program)) {
+    fmt::print(stderr, "prof: {}\n", obstacle->reason);
   } else {
     fmt::print(
         stderr,

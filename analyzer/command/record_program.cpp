@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -75,18 +76,31 @@ std::string needed_asan(Elf& elf, const std::vector<Elf64_Phdr>& segments) {
   return {};
 }
 
-}  // namespace
+// Whether the file has capabilities: the program is started in secure execution, as if it were set-user-ID.
+bool has_capabilities(const std::string& path) { return getxattr(path.c_str(), "security.capability", nullptr, 0) > 0; }
 
-ProgramFacts look_at_program(std::string_view command) {
+// The interpreter in the first line of a script; empty if there is none.
+std::string interpreter_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  if (!std::getline(file, line) || !line.starts_with("#!")) return {};
+  const size_t begin = line.find_first_not_of(" \t", 2);
+  if (begin == std::string::npos) return {};
+  const size_t end = line.find_first_of(" \t", begin);
+  return line.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+ProgramFacts look_at_path(const std::string& path) {
   ProgramFacts facts;
-  facts.path = find_in_path(command);
+  facts.path = path;
   struct stat info {};
-  if (facts.path.empty() || stat(facts.path.c_str(), &info) != 0) return facts;
+  if (path.empty() || stat(path.c_str(), &info) != 0) return facts;
   facts.setuid = (info.st_mode & S_ISUID) != 0 || ((info.st_mode & S_ISGID) != 0 && (info.st_mode & S_IXGRP) != 0);
-  Elf elf(facts.path);
+  Elf elf(path);
   Elf64_Ehdr header;
   if (!elf.read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return facts;
   facts.elf = true;
+  facts.setuid |= has_capabilities(path);
   if (header.e_ident[EI_CLASS] != ELFCLASS64) {
     facts.other_class = facts.dynamic = true;
     return facts;
@@ -95,11 +109,47 @@ ProgramFacts look_at_program(std::string_view command) {
   for (uint16_t i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Elf64_Phdr); ++i) {
     Elf64_Phdr segment;
     if (!elf.read(header.e_phoff + uint64_t{i} * sizeof segment, segment)) break;
-    facts.dynamic |= segment.p_type == PT_INTERP;
+    if (segment.p_type == PT_INTERP) {
+      facts.dynamic = true;
+      const std::string loader = elf.text(segment.p_offset);
+      facts.other_libc = loader.find("/ld-musl-") != std::string::npos;
+    }
     segments.push_back(segment);
   }
   facts.asan = needed_asan(elf, segments);
   return facts;
+}
+
+}  // namespace
+
+ProgramFacts look_at_program(std::string_view command) {
+  constexpr int kMostScripts = 4;  // as the kernel
+  const ProgramFacts facts = look_at_path(find_in_path(command));
+  ProgramFacts started = facts;
+  for (int i = 0; i < kMostScripts && !started.elf; ++i) {
+    const std::string interpreter = interpreter_of(started.path);
+    if (interpreter.empty()) return facts;
+    started = look_at_path(interpreter);
+  }
+  // A script whose interpreter can be recorded is a script, with its own name.
+  return why_not_recordable(started) || !started.asan.empty() ? started : facts;
+}
+
+std::optional<Obstacle> why_not_recordable(const ProgramFacts& facts) {
+  if (facts.setuid)
+    return Obstacle{facts.path +
+                        " is set-user-ID, set-group-ID or has capabilities: the loader ignores preloaded "
+                        "libraries there",
+                    "run a copy without these, as the user it needs"};
+  if (facts.elf && !facts.dynamic)
+    return Obstacle{facts.path + " is statically linked: no library can be preloaded into it",
+                    "link it dynamically; the CUDA runtime may stay static"};
+  if (facts.other_class)
+    return Obstacle{facts.path + " is a 32-bit program; libprof.so has 64 bits", "build it for 64 bits"};
+  if (facts.other_libc)
+    return Obstacle{facts.path + " is a program of musl: libprof.so needs glibc and does nothing there",
+                    "build it for glibc, which the CUDA driver needs too"};
+  return std::nullopt;
 }
 
 }  // namespace prof::analyzer

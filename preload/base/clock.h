@@ -55,12 +55,24 @@ inline uint64_t ns_of(uint64_t ticks) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / g_clock.ticks_per_second);
 }
 
+// Clock `id` of the kernel in ns. It is read through the vDSO or by a system call, never through libc, because the
+// program may replace libc's clocks by its own (libfaketime): frozen, scaled or stepping.
+uint64_t kernel_clock_ns(clockid_t id);
+
 // The timestamp that CUPTI uses: nanoseconds of the same clock.
 uint64_t gpu_clock_ns();
 
 struct ClockReading {
   uint64_t tick, monotonic_ns, realtime_ns;
 };
+// Whether a clock stepped between two readings of one recording.
+struct ClockSteps {
+  // The log's clock or CLOCK_MONOTONIC was earlier than before, or the TSC did not count 10 ms or more of the time
+  // between.
+  bool log = false;
+  bool realtime = false;  // CLOCK_REALTIME was set: it moved by at least 0.1 s more or less than CLOCK_MONOTONIC
+};
+ClockSteps clock_steps(const ClockReading& earlier, const ClockReading& later);
 ClockReading read_clocks();  // the three clocks, read within a few hundred ns at most
 
 // For the recorder's own waits and limits. The log does not contain these times.

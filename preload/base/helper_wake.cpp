@@ -1,10 +1,9 @@
 #include "preload/base/helper_wake.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "preload/base/raw_call.h"
 
-#include <cerrno>
+#include <linux/futex.h>
+
 #include <ctime>
 
 namespace prof::preload {
@@ -16,14 +15,12 @@ std::atomic<uint32_t> g_wakes{0};  // futex word
 }  // namespace
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+  return raw_call(SYS_futex, word_of(&word), operation | FUTEX_PRIVATE_FLAG, value, word_of(timeout));
 }
 
 void wake_helper() {
-  const int saved = errno;
   g_wakes.fetch_add(1, std::memory_order_release);
   futex(g_wakes, FUTEX_WAKE, 1, nullptr);
-  errno = saved;
 }
 
 uint32_t helper_wakes() { return g_wakes.load(std::memory_order_acquire); }

@@ -2,6 +2,8 @@
 
 #include "preload/base/elf_dynamic.h"
 
+#include <sys/auxv.h>
+
 #include <cstring>
 
 namespace prof::preload {
@@ -194,6 +196,22 @@ void* exported_around(const void* address, const char* name) {
   OneAround search = {reinterpret_cast<uintptr_t>(address), {name, nullptr}};
   dl_iterate_phdr(look_for_one_around, &search);
   return search.one.address;
+}
+
+void* vdso_function(const char* name) {
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(getauxval(AT_SYSINFO_EHDR));
+  if (header == nullptr) return nullptr;
+  const auto at = reinterpret_cast<uintptr_t>(header);
+  dl_phdr_info info{};
+  info.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(at + header->e_phoff);
+  info.dlpi_phnum = header->e_phnum;
+  for (int i = info.dlpi_phnum; i-- > 0;) {
+    if (info.dlpi_phdr[i].p_type == PT_LOAD)
+      info.dlpi_addr = at + info.dlpi_phdr[i].p_offset - info.dlpi_phdr[i].p_vaddr;
+  }
+  OneName one = {name, nullptr};
+  if (Image image; read_image(&info, image)) visit_symbols(image, take_one, &one);
+  return one.address;
 }
 
 size_t libraries_with_version(const char* version, const void* caller_address, const char* soname,

@@ -19,6 +19,9 @@ uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context);
 // starts with `soname`.
 void* exported_for_caller(const void* caller, const char* soname, const char* name);
 
+// The address of function `name` of the kernel's vDSO; null if there is none. It has no system call.
+void* vdso_function(const char* name);
+
 struct LoadedLibrary {
   uintptr_t base = 0;    // 0: none
   char path[1024] = {};  // as the loader reports it

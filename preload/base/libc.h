@@ -15,7 +15,18 @@
 
 #define PROF_OLD_LIBC(name) __asm__(".symver prof_libc_" #name "," #name "@" PROF_OLDEST_GLIBC)
 
+// Exports prof_NAME as NAME with the version of libc's function, for example "@@GLIBC_2.2.5" ("@" for a version that
+// only old programs use). scripts/cmake/exports.py has the list.
+#define PROF_EXPORT_AS(function, name, version)                            \
+  __asm__(".globl prof_export_" #function "\n.type prof_export_" #function \
+          ", %function\n"                                                  \
+          ".set prof_export_" #function ", prof_" #function                \
+          "\n"                                                             \
+          ".symver prof_export_" #function "," #name version)
+#define PROF_EXPORT(name, version) PROF_EXPORT_AS(name, name, version)
+
 extern "C" {
+__attribute__((weak)) const char* gnu_get_libc_version();
 __attribute__((weak)) void* prof_libc_dlvsym(void*, const char*, const char*);
 __attribute__((weak)) void* prof_libc_dlopen(const char*, int);
 __attribute__((weak)) int prof_libc_dladdr(const void*, Dl_info*);
@@ -40,9 +51,17 @@ namespace prof::preload {
 
 using DlsymFunction = void* (*)(void*, const char*);
 
+// False in a process of another libc (musl). Nothing is recorded there, but libc's functions that the library exports
+// must work.
+inline bool libc_is_glibc() { return gnu_get_libc_version != nullptr; }
+
 // libc's own dlsym, never ours. Null if the process has no libdl. Calls through it have libprof.so as their caller, so
 // RTLD_NEXT then means "after libprof.so".
 DlsymFunction real_dlsym();
+
+// The function `name` of libc, or of a library between ours and libc that replaces it: that of version `version`, or
+// without a version if libc is not glibc. Null if there is none. For functions that the library exports itself.
+void* next_function(const char* name, const char* version);
 
 // The symbol `name` of version `version`; null if `handle` has none. Clears dlerror(), since the program did not make
 // the call.

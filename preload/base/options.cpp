@@ -2,7 +2,9 @@
 
 #include "preload/base/environment.h"
 
+#include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,11 +99,27 @@ void note_folder() {
   if (size <= 0 || g_folder[0] != '/') g_folder[0] = '\0';
 }
 
+// The root directory when the options were read. A program that changes it (chroot) finds other files under the same
+// names.
+struct Root {
+  uint64_t device = 0, inode = 0;  // 0, 0: not known
+};
+Root g_root;
+
+Root root_now() {
+  struct stat root {};
+#if defined(SYS_newfstatat)
+  if (syscall(SYS_newfstatat, AT_FDCWD, "/", &root, 0) != 0) return {};
+#endif
+  return {root.st_dev, root.st_ino};
+}
+
 void read_all(char** environment) {
   for (char** at = environment; at != nullptr && *at != nullptr; ++at) {
     read_entry(*at);
   }
   note_folder();
+  g_root = root_now();
 }
 
 }  // namespace
@@ -126,6 +144,11 @@ void read_options(char** environment, const Options& defaults) {
   std::memset(g_entries, 0, sizeof g_entries);
   read_all(environment);
   detail::g_reading.store(detail::Reading::Done, std::memory_order_release);
+}
+
+bool root_changed() {
+  const Root now = root_now();
+  return now.inode != 0 && g_root.inode != 0 && (now.inode != g_root.inode || now.device != g_root.device);
 }
 
 std::string_view output_folder() { return g_folder; }

@@ -52,6 +52,8 @@ void read_options(char** environment, const Options& defaults);
 // The working folder at the time when the variables were read; a relative PROF_OUTPUT is below it. It is empty if
 // PROF_OUTPUT is absolute, or if the folder has no path of less than 3840 bytes.
 std::string_view output_folder();
+// Whether the program has another root directory than when the options were read (chroot).
+bool root_changed();
 
 // An option as it was read.
 struct SetOption {

@@ -1,10 +1,15 @@
 #include "preload/base/own_library.h"
 
+#include "preload/base/libc.h"
+
 #include <link.h>
 #include <sys/auxv.h>
 
 #include <cstdint>
 #include <cstring>
+
+// The linker's own symbols.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _etext[];
 
 namespace prof::preload {
 
@@ -42,9 +47,17 @@ int look(dl_phdr_info* info, size_t, void* order_argument) {
 }  // namespace
 
 void find_own_library() {
+  if (!libc_is_glibc()) {
+    g_inert = true;
+    return;
+  }
   LoadOrder order;
   dl_iterate_phdr(look, &order);
   g_inert = getauxval(AT_SECURE) != 0 || !order.before_libc;
+}
+
+bool is_own_code(const void* address) {
+  return address >= static_cast<const void*>(__ehdr_start) && address < static_cast<const void*>(_etext);
 }
 
 bool inert() { return g_inert; }

@@ -34,12 +34,9 @@ class SignalsBlocked {
 // would kill it. One that the scope raised is dropped.
 class WriteSignalsBlocked {
  public:
-  WriteSignalsBlocked() {
-    syscall(SYS_rt_sigpending, &pending_, sizeof pending_);
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kRaised, &old_, sizeof old_);
-  }
+  WriteSignalsBlocked() { syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kRaised, &old_, sizeof old_); }
   ~WriteSignalsBlocked() {
-    const uint64_t ours = kRaised & ~old_ & ~pending_;
+    const uint64_t ours = kRaised & ~old_;  // one that this thread does not block cannot have been pending
     const timespec none{0, 0};
     while (ours != 0 && syscall(SYS_rt_sigtimedwait, &ours, nullptr, &none, sizeof ours) > 0) {}
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old_, nullptr, sizeof old_);
@@ -49,7 +46,7 @@ class WriteSignalsBlocked {
 
  private:
   static constexpr uint64_t kRaised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
-  uint64_t old_ = 0, pending_ = 0;
+  uint64_t old_ = 0;
 };
 
 }  // namespace prof::preload

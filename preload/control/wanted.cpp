@@ -3,6 +3,7 @@
 #include "preload/base/environment.h"
 #include "preload/base/name_list.h"
 #include "preload/base/options.h"
+#include "preload/base/preload_list.h"
 #include "preload/format/number_list.h"
 #include "preload/log/log_name.h"
 
@@ -20,24 +21,17 @@ namespace {
 
 pid_t g_only_process = 0;  // the one to record with PROF_CHILDREN=0; 0: every process
 
-std::string_view base_name(std::string_view path) {
-  for (size_t i = path.size(); i != 0; --i) {
-    if (path[i - 1] == '/') return {path.data() + i, path.size() - i};
-  }
-  return path;
-}
-
 // A list names a program by its file, by the name with which it was called, or by the name that it gave itself.
 bool process_in_list(std::string_view list) {
   char text[4096];
   const ssize_t size = readlink("/proc/self/exe", text, sizeof text);
-  if (size > 0 && name_in_list(list, base_name({text, static_cast<size_t>(size)}))) return true;
+  if (size > 0 && name_in_list(list, file_name({text, static_cast<size_t>(size)}))) return true;
   const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   const ssize_t read_bytes = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
   if (fd >= 0) close(fd);
   if (read_bytes > 0) {
     text[read_bytes] = '\0';
-    if (name_in_list(list, base_name(text))) return true;
+    if (name_in_list(list, file_name(text))) return true;
   }
   char name[16] = {};
   return prctl(PR_GET_NAME, name, 0, 0, 0) == 0 && name_in_list(list, name);
@@ -48,17 +42,7 @@ void remove_from_preload(const char* path) {
   const char* const variable = environment_variable("LD_PRELOAD");
   static char kept[16384];
   if (variable == nullptr || std::strlen(variable) >= sizeof kept) return;
-  size_t size = 0;
-  const size_t own = std::strlen(path);
-  for (const char* at = variable; *at != '\0';) {
-    const size_t length = std::strcspn(at, ": ");
-    if (length != 0 && (length != own || std::strncmp(at, path, own) != 0)) {
-      if (size != 0) kept[size++] = ':';
-      std::memcpy(kept + size, at, length);
-      size += length;
-    }
-    at += length + (at[length] != '\0' ? 1 : 0);
-  }
+  const size_t size = copy_without(variable, path, kept);
   kept[size] = '\0';
   if (size == 0) {
     unsetenv("LD_PRELOAD");

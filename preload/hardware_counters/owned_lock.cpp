@@ -1,6 +1,7 @@
 #include "preload/hardware_counters/owned_lock.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -33,7 +34,7 @@ OwnedLock::Taken OwnedLock::take(uint64_t until_ns) {
     if (monotonic_ns() >= until_ns) return Taken::No;
     const int saved = errno;
     const timespec look_again{0, 20'000'000};
-    syscall(SYS_futex, &owner_, FUTEX_WAIT_PRIVATE, owner, &look_again, nullptr, 0);
+    futex(owner_, FUTEX_WAIT, owner, &look_again);
     errno = saved;
     owner = 0;
   }
@@ -43,7 +44,7 @@ OwnedLock::Taken OwnedLock::take(uint64_t until_ns) {
 void OwnedLock::give() {
   owner_.store(0, std::memory_order_release);
   const int saved = errno;
-  syscall(SYS_futex, &owner_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  futex(owner_, FUTEX_WAKE, 1, nullptr);
   errno = saved;
 }
 

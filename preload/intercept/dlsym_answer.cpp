@@ -2,6 +2,7 @@
 // nccl)? dlsym.S forwards all other names to libc. The answer is what the loader would return without libprof.so. If
 // that is the function of a row, the answer is our hook instead.
 #include "preload/base/libc.h"
+#include "preload/base/own_library.h"
 #include "preload/intercept/cudart/cudart.h"
 #include "preload/intercept/cupti/cupti_stand_ins.h"
 #include "preload/intercept/cupti/second_cupti.h"
@@ -71,6 +72,14 @@ ProfDlsymAnswer answer_runtime(void* handle, const char* name) {
   return {found, handle == RTLD_DEFAULT || handle == RTLD_NEXT ? uint64_t{1} : 0};
 }
 
+// A process that must not be touched: what the program would find if the library had no exports.
+ProfDlsymAnswer answer_inert(void* handle, const char* name) {
+  void* const after_us = prof_find_dlsym()(RTLD_NEXT, name);
+  // For a caller before us, RTLD_NEXT may mean our export. Where nothing follows, nothing is found for any caller.
+  if (handle == RTLD_NEXT) return {nullptr, after_us != nullptr ? uint64_t{1} : 0};
+  return is_own_code(prof_find_dlsym()(handle, name)) ? ProfDlsymAnswer{after_us, 0} : ProfDlsymAnswer{nullptr, 1};
+}
+
 // cub, cudn, cuf, cus, nccl.
 bool may_be_library(const char* name) {
   return name[2] == 'b' || name[2] == 'f' || name[2] == 's' || (name[2] == 'd' && name[3] == 'n') ||
@@ -100,6 +109,7 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
 
 ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller) {
   using namespace prof::preload;
+  if (inert()) return answer_inert(handle, name);
   if (inside_our_calls()) return {nullptr, 1};  // libprof.so's own call
   if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);

@@ -16,7 +16,7 @@ using ExitFunction = void (*)(int);
 ExitFunction g_next_exit = nullptr;
 
 __attribute__((constructor)) void find_next_exit() {
-  g_next_exit = reinterpret_cast<ExitFunction>(real_dlvsym(RTLD_NEXT, "_exit", PROF_OLDEST_GLIBC));
+  g_next_exit = reinterpret_cast<ExitFunction>(next_function("_exit", PROF_OLDEST_GLIBC));
 }
 
 }  // namespace

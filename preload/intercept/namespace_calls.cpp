@@ -29,8 +29,8 @@ int (*g_next_unshare)(int) = nullptr;
 int (*g_next_setns)(int, int) = nullptr;
 
 __attribute__((constructor)) void find_next_calls() {
-  g_next_unshare = reinterpret_cast<int (*)(int)>(real_dlvsym(RTLD_NEXT, "unshare", PROF_UNSHARE_VERSION));
-  g_next_setns = reinterpret_cast<int (*)(int, int)>(real_dlvsym(RTLD_NEXT, "setns", PROF_SETNS_VERSION));
+  g_next_unshare = reinterpret_cast<int (*)(int)>(next_function("unshare", PROF_UNSHARE_VERSION));
+  g_next_setns = reinterpret_cast<int (*)(int, int)>(next_function("setns", PROF_SETNS_VERSION));
 }
 
 constexpr int kUnshareNeedsOneThread = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;

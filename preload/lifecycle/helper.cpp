@@ -8,6 +8,7 @@
 #include "preload/base/options.h"
 #include "preload/base/signals.h"
 #include "preload/capture/streams/streams.h"
+#include "preload/lifecycle/clock_anchors.h"
 #include "preload/lifecycle/last_thread.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/lifecycle/start.h"
@@ -46,9 +47,7 @@ std::atomic<uint32_t> g_idle{1};     // futex word: 1 while the helper touches n
 
 void emit_anchor() {
   const ThreadScope scope;
-  if (!scope.recording()) return;
-  const ClockReading now = read_clocks();
-  emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
+  if (scope.recording()) write_clock_anchor();
 }
 
 void* helper_main(void* epoch_argument) {
@@ -160,8 +159,9 @@ void resume_helper() {
 }
 
 void finish_on_helper_thread() {
-  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
+  // First without a system call: a process that does not record may be in a sandbox that kills for getpid.
   if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return;
+  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
   const KeepErrno keep;
   uint32_t none = kNoRequest;
   g_finish.compare_exchange_strong(none, kRequested, std::memory_order_acq_rel);

@@ -16,9 +16,17 @@ namespace prof::preload {
 
 namespace {
 
+// Whether the main thread has a working folder. One that has left has none. newfstatat is a call that the recorder
+// makes anyway: a sandbox that was entered during the recording may kill for openat and read.
+bool main_thread_has_folder() {
+  struct stat folder {};
+  return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/cwd", &folder, 0) == 0;
+}
+
 // Whether the main thread has left. The line of /proc/self/stat is "pid (name) state …", and the name may contain
 // parentheses.
 bool main_thread_is_zombie() {
+  if (main_thread_has_folder()) return false;
   const int fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return false;
   char text[256];

@@ -1,12 +1,12 @@
 // What happens when libprof.so is loaded into a process? Almost nothing: no file, thread or heap before the first CUDA
-// or NVTX event. Only the variable is set by which NVTX finds libprof.so, because NVTX reads it on its first use in
-// each shared object.
+// or NVTX event, and the environment stays as it is.
 #include "preload/lifecycle/load.h"
 
 #include "preload/base/clock.h"
 #include "preload/base/environment.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
+#include "preload/control/triggers.h"
 #include "preload/control/wanted.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/record/recording_window.h"
@@ -22,8 +22,6 @@
 namespace prof::preload {
 
 namespace {
-
-char g_chained[4096];
 
 // No thread waits: if another thread is preparing the process, a call passes through.
 enum class Ready : uint32_t { NotYet, Now, Yes };
@@ -44,16 +42,6 @@ __attribute__((constructor)) void loaded() {
   const char* const path = library_path();
   if (inert() || path[0] == '\0' || !ready_to_record()) return;
   exclude_children(path);
-  if (!options().nvtx && !window_is(Window::AwaitsRange)) return;
-  constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
-  constexpr const char* kChain = "PROF_NVTX_CHAIN";  // for children, which find our path in the first variable
-  const char* other = environment_variable(kInjection);
-  if (other != nullptr && std::strcmp(other, path) == 0) other = environment_variable(kChain);
-  if (other != nullptr && other[0] != '\0' && std::strlen(other) < sizeof g_chained) {
-    std::strcpy(g_chained, other);
-    setenv(kChain, g_chained, 1);
-  }
-  setenv(kInjection, path, 1);
 }
 
 }  // namespace
@@ -67,6 +55,15 @@ bool ready_to_record() {
   return ready;
 }
 
-const char* chained_nvtx_injection() { return g_chained; }
+const char* nvtx_injection() {
+  if (library_path()[0] == '\0') find_own_library();  // before the constructor
+  if (inert() || library_path()[0] == '\0' || !ready_to_record()) return nullptr;
+  return options().nvtx || starts_with_range() ? library_path() : nullptr;
+}
+
+const char* chained_nvtx_injection() {
+  const char* const named = environment_variable(kNvtxInjection);
+  return named != nullptr && std::strcmp(named, library_path()) != 0 ? named : "";
+}
 
 }  // namespace prof::preload

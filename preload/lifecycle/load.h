@@ -9,8 +9,13 @@ namespace prof::preload {
 // errno.
 bool ready_to_record();
 
-// The value of NVTX_INJECTION64_PATH before the recorder replaced it: another tool that must be called too. Empty if
-// there is none.
+// The variable by which each shared object finds an NVTX tool at its first use of NVTX.
+constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
+
+// Its value for the program: libprof.so. Null if NVTX is not recorded here.
+const char* nvtx_injection();
+
+// Its value in the environment now: another tool that must be called too. Empty if there is none.
 const char* chained_nvtx_injection();
 
 }  // namespace prof::preload

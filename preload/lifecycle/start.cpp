@@ -7,6 +7,7 @@
 #include "preload/base/option_messages.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
+#include "preload/lifecycle/clock_anchors.h"
 #include "preload/lifecycle/helper.h"
 #include "preload/lifecycle/load.h"
 #include "preload/lifecycle/recording_period.h"
@@ -61,6 +62,7 @@ void after_destructors(void*) {
 // run after this one; a shared libcudart cleans up there. If a handler is registered while destructors run, glibc calls
 // it after the last destructor. (-z nodelete: this is never a dlclose.)
 __attribute__((destructor)) void unloaded() {
+  if (inert()) return;
   for_each_subsystem(&Subsystem::unload);
   if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, which shares its parent's exit handlers
   if (__cxa_atexit(after_destructors, nullptr, nullptr) != 0) after_destructors(nullptr);
@@ -146,6 +148,7 @@ bool start_recording() {
   }
   g_log.move_descriptor();
   for_each_subsystem(&Subsystem::describe);
+  forget_clock_anchors();
   start_helper();
   if (ended == 0) register_exit_handlers();
   return true;
@@ -224,8 +227,7 @@ void finish_recording() {
   {
     const OwnCalls own;
     for_each_subsystem(&Subsystem::finish, false);
-    const ClockReading now = read_clocks();
-    if (thread_records()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
+    const ClockReading now = write_clock_anchor();
     stop_helper(50'000'000);
     life().epoch.store(0, std::memory_order_seq_cst);
     LogEnd end{.monotonic_ns = now.monotonic_ns};

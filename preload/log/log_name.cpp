@@ -1,5 +1,6 @@
 #include "preload/log/log_name.h"
 
+#include "preload/base/clock.h"
 #include "preload/base/environment.h"
 
 #include <sys/utsname.h>
@@ -54,7 +55,7 @@ void put_pattern(Text& text, std::string_view pattern) {
     }
     switch (pattern[++i]) {
       case 'p': text.put(static_cast<uint64_t>(getpid())); break;
-      case 't': text.put(static_cast<uint64_t>(time(nullptr))); break;
+      case 't': text.put(kernel_clock_ns(CLOCK_REALTIME) / 1'000'000'000); break;
       case 'r': text.put(launcher_rank().empty() ? "0" : launcher_rank()); break;
       case 'h': {
         utsname names{};

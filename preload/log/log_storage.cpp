@@ -97,6 +97,10 @@ bool LogFile::open_new(std::string_view folder, std::string_view output, unsigne
       if ((s.st_mode & 0777) != 0600) fchmod(fd_, 0600);  // the umask took rights away
       device_ = s.st_dev;
       inode_ = s.st_ino;
+      if (root_changed()) {
+        static std::atomic<bool> told{false};
+        say(told, "the program changed its root directory; the log is ", path_, " there");
+      }
       return true;
     }
     if (errno != EEXIST) break;

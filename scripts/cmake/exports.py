@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the linker's version script of libprof.so. The only exported symbols are the rows of cuda_api.def,
-cudart_api.def, cupti_api.def and library_api.def, dlsym, dlclose, _exit, _Exit, unshare, setns and NVTX's entry points. With --check LIBRARY it
+cudart_api.def, cupti_api.def and library_api.def, the functions of libc that the library stands in front of (LIBC), and
+NVTX's entry points. With --check LIBRARY it
 compares the exports of a built library with that list instead.
 
 Functions of libc have its version names. Functions of the CUDA runtime and of the libraries on top of it have the
@@ -14,11 +15,24 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
-LIBC = ["dlsym", "dlclose"]
-LIBC_EXITS = ["_exit", "_Exit"]  # never moved to another version
-LIBC_NAMESPACES = {"aarch64": {"unshare": "GLIBC_2.17", "setns": "GLIBC_2.17"}, "x86_64": {"unshare": "GLIBC_2.4", "setns": "GLIBC_2.14"}}
+# Functions of libc by version. "@" in front: only old programs bind to this version.
+EXECS = ["execve", "execv", "execvp", "execl", "execlp", "execle", "fexecve"]
+LIBC = {
+    "x86_64": {
+        "GLIBC_2.2.5": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", *EXECS, "@posix_spawn", "@posix_spawnp"],
+        "GLIBC_2.4": ["unshare"],
+        "GLIBC_2.11": ["execvpe"],
+        "GLIBC_2.14": ["setns"],
+        "GLIBC_2.15": ["posix_spawn", "posix_spawnp"],
+        "GLIBC_2.17": ["secure_getenv"],
+        "GLIBC_2.34": ["dlsym", "dlclose", "execveat"],
+    },
+    "aarch64": {
+        "GLIBC_2.17": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", "secure_getenv", *EXECS, "execvpe", "posix_spawn", "posix_spawnp", "unshare", "setns"],
+        "GLIBC_2.34": ["dlsym", "dlclose", "execveat"],
+    },
+}
 FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
-LIBC_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
 
 
 def table(options, name):
@@ -65,13 +79,12 @@ def main():
     options = parser.parse_args()
 
     names = rows(options, "cuda_api.def", "CUDA_API") + rows(options, "cupti_api.def", "CUPTI_API") + FIXED
-    arch = "aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"
-    old, new = LIBC_VERSIONS[arch]
-    namespaces = LIBC_NAMESPACES[arch]
+    libc = LIBC["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
-        wanted = set(names) | runtime | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")} | {
-            f"{name}@@{old}" for name in LIBC_EXITS} | {f"{name}@@{version}" for name, version in namespaces.items()}
+        wanted = set(names) | runtime | set(library_rows(options)) | {
+            f"{name}@{version}" if name[0] == "@" else f"{name}@@{version}" for version, names in libc.items() for name in names}
+        wanted = {name.removeprefix("@") for name in wanted}
         found = exported(options.check)
         for name in sorted(wanted - found):
             print(f"{options.check} does not export {name}", file=sys.stderr)
@@ -80,12 +93,13 @@ def main():
         return 0 if found == wanted else 1
 
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
-    libc = " ".join(f"{name};" for name in LIBC)
-    exits = " ".join(f"{name};" for name in LIBC_EXITS)
-    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
+    text, before = "", ""
+    for version, names in libc.items():
+        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*;"
+        text += f"{version} {{ global: {' '.join(name.removeprefix('@') + ';' for name in names)}{local} }}{before};\n"
+        before = f" {version}"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
-    others = dict.fromkeys(version for version in namespaces.values() if version != old)
-    text += "".join(f"{version} {{ }};\n" for version in [*others, *RUNTIME_VERSIONS, *libraries])
+    text += "".join(f"{version} {{ }};\n" for version in [*RUNTIME_VERSIONS, *libraries])
     options.output.write_text(text)
     return 0
 

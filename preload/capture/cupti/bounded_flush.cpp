@@ -1,14 +1,13 @@
 #include "preload/capture/cupti/bounded_flush.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
 #include "preload/base/libc.h"
 #include "preload/base/signals.h"
 #include "preload/record/thread_local.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -34,7 +33,7 @@ void* flush_main(void*) {
   g_job.work(g_job.stop_ns);
   g_job.running.store(0, std::memory_order_relaxed);
   g_job.done.store(1, std::memory_order_release);
-  syscall(SYS_futex, &g_job.done, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  futex(g_job.done, FUTEX_WAKE, 1, nullptr);
   return nullptr;
 }
 
@@ -68,7 +67,7 @@ FlushOutcome run_bounded(void (*work)(uint64_t stop_ns), uint64_t wait_ns) {
     for (uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
       if (g_job.done.load(std::memory_order_acquire) != 0) break;
       const timespec pause = timespec_of(until - now);
-      syscall(SYS_futex, &g_job.done, FUTEX_WAIT_PRIVATE, 0, &pause, nullptr, 0);
+      futex(g_job.done, FUTEX_WAIT, 0, &pause);
     }
     if (g_job.done.load(std::memory_order_acquire) != 0) outcome = FlushOutcome::Done;
   }

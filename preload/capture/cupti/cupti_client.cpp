@@ -49,9 +49,7 @@ void set_cupti_client_clock(TimestampFunction clock) {
 uint64_t cupti_client_now() {
   if (const TimestampFunction clock = g_cupti_client.clock.load(std::memory_order_acquire); clock != nullptr)
     return clock();
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return kernel_clock_ns(CLOCK_REALTIME);
 }
 
 void set_cupti_client_system_thread_ids(bool system) {

@@ -25,8 +25,7 @@ class Translation {
     first_.ours = g_cupti_client.first_ours.load(std::memory_order_relaxed);
     last_ = both_clocks();
     if (last_.ours - first_.ours >= kApart) return;
-    const timespec pause{0, static_cast<long>(kApart)};
-    nanosleep(&pause, nullptr);  // two readings of 20 ns each, far enough apart to get the rate to 1 in 10^5
+    sleep_ns(kApart);  // two readings of 20 ns each, far enough apart to get the rate to 1 in 10^5
     last_ = both_clocks();
   }
   uint64_t operator()(uint64_t ours) const {

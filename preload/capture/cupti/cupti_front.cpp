@@ -101,8 +101,7 @@ template <class Find> bool open_with(ReadCuptiBuffer read, Find&& find) {
   if (!g_front.compare_exchange_strong(closed, Front::Opening, std::memory_order_acq_rel)) {
     const int saved = errno;
     for (int i = 0; i < 500 && g_front.load(std::memory_order_acquire) == Front::Opening; ++i) {
-      const timespec pause{0, 1'000'000};
-      nanosleep(&pause, nullptr);
+      sleep_ns(1'000'000);
     }
     errno = saved;
     return cupti_front_open();

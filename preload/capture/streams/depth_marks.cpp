@@ -131,8 +131,7 @@ void marks_begin_capture() {
   g_captures.fetch_add(1, std::memory_order_seq_cst);
   const int saved = errno;
   for (uint32_t waits = 0; g_placing.load(std::memory_order_seq_cst) != 0 && waits < kGateWaits; ++waits) {
-    const timespec pause{0, kGateWaitNs};
-    nanosleep(&pause, nullptr);
+    sleep_ns(kGateWaitNs);
   }
   errno = saved;
 }

@@ -1,6 +1,7 @@
 #include "preload/capture/streams/stream_table.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
 #include "preload/base/signals.h"
 #include "preload/capture/streams/mark_events.h"
 #include "preload/driver/gpu_devices.h"
@@ -56,7 +57,7 @@ class Gate {
   }
   ~Gate() {
     if (!held_ || g_streams->gate.exchange(kOpen, std::memory_order_release) != kAwaited) return;
-    syscall(SYS_futex, &g_streams->gate, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    futex(g_streams->gate, FUTEX_WAKE, 1, nullptr);
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -71,7 +72,7 @@ class Gate {
     bool taken = false;
     while (!taken && monotonic_ns() < until) {
       taken = g_streams->gate.exchange(kAwaited, std::memory_order_acquire) == kOpen;
-      if (!taken) syscall(SYS_futex, &g_streams->gate, FUTEX_WAIT_PRIVATE, kAwaited, &kLookAgain, nullptr, 0);
+      if (!taken) futex(g_streams->gate, FUTEX_WAIT, kAwaited, &kLookAgain);
     }
     errno = saved;
     return taken;

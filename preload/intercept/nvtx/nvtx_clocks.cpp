@@ -31,11 +31,7 @@ struct ProgramTimer {
 constexpr uint64_t kAlwaysThere = UINT64_MAX;  // a function of libprof.so
 
 // Clocks of the machine of which the log has no readings. They are queried like a clock of the program.
-template <clockid_t clock> int64_t machine_ns() {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
+template <clockid_t clock> int64_t machine_ns() { return static_cast<int64_t>(kernel_clock_ns(clock)); }
 constexpr uint64_t kToolType = 1, kMonotonicType = 14, kRawType = 15,
                    kBootType = 17;  // NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_…
 constexpr ProgramTimer kRawTimer = {{machine_ns<CLOCK_MONOTONIC_RAW>, nullptr, nullptr}, kAlwaysThere};

@@ -91,5 +91,32 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     copy.chmod(0o4755)
     doctor(2, [("program", "no", "set-user-ID")], "--no-self-test", "--", copy)
 
+    # Each kind of program that cannot be recorded, and a script of it.
+    source = pathlib.Path(folder) / "program.c"
+    source.write_text("int main(void) { return 0; }\n")
+    kinds = (("static", ["gcc", "-static"], "statically linked"), ("word", ["gcc", "-m32"], "32-bit program"), ("musl", ["musl-gcc"], "program of musl"))
+    for name, compiler, reason in kinds:
+        program, script = pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name}.script"
+        if shutil.which(compiler[0]) is None or subprocess.run([*compiler, source, "-o", program], capture_output=True).returncode:
+            print(f"{name}: cannot be built here")
+            continue
+        script.write_text(f"#! {program} argument\n")
+        script.chmod(0o755)
+        for command in (program, script):
+            doctor(2, [("program", "no", reason)], "--no-self-test", "--", command)
+            said = subprocess.run([options.prof, "record", "-o", folder, "--", command], capture_output=True, text=True)
+            if said.returncode or said.stderr.count(reason) != 1:
+                problems.append(f"prof record of {command.name}: status {said.returncode}, {said.stderr}")
+    granted = pathlib.Path(folder) / "granted"
+    shutil.copy(options.programs / "privileged", granted)
+    if shutil.which("setcap") and subprocess.run(["setcap", "cap_net_raw+ep", granted], capture_output=True).returncode == 0:
+        doctor(2, [("program", "no", "has capabilities")], "--no-self-test", "--", granted)
+    script = pathlib.Path(folder) / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    said = doctor(0, [], "--no-self-test", "--", script) or []
+    if not any("is no binary" in finding["finding"] for finding in said):
+        problems.append("a script is not recognised")
+
 print("\n".join(problems))
 sys.exit(1 if problems else 0)

@@ -2,7 +2,7 @@
 """Does a program behave the same if libprof.so is preloaded? Runs one program of the corpus (transparency_corpus.py)
 twice, plain and with LD_PRELOAD, in a fresh folder of the same name, and compares output, error output, status or
 signal, and every file it made. Usage: transparency.py NAME OPTIONS; --list prints the corpus. The allowed
-differences are those of the man page: LD_PRELOAD, PROF_* and NVTX_INJECTION64_PATH in the environment, and for a
+differences are those of the man page: LD_PRELOAD and PROF_* in the environment, and for a
 process that uses CUDA one log, its descriptor (512 or above) and one thread. A program that is not installed is
 skipped, status 77."""
 import argparse
@@ -19,7 +19,7 @@ from transparency_corpus import CASES, Place, Skip, need
 
 SKIP = 77
 SLOWEST = 1.25  # with libprof.so ÷ plain
-OURS = re.compile(r"^(?:environment )?(LD_PRELOAD|PROF_\w+|NVTX_INJECTION64_PATH)=.*\n?", re.M)
+OURS = re.compile(r"^(?:environment )?(LD_PRELOAD|PROF_\w+)=.*\n?", re.M)
 
 
 def environment_of(options, logs, preload):

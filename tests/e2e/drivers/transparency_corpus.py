@@ -341,6 +341,66 @@ def preloaded_allocator(place, *names):
     raise Skip(f"no {' or '.join(names)} here")
 
 
+# Programs of musl load the library, which does nothing in them.
+@case(needs=["musl-gcc"])
+def musl(place):
+    place.build("musl-gcc", "-O1", str(place.source / "other_libc.c"), "-o", "other_libc")
+    return ["bash", "-c", f"{place.made}/other_libc; echo $?; PROF_LOG=debug {place.made}/other_libc; exit $?"]
+
+
+# Programs that cannot load the library: each is started in every way of libc, directly and as the interpreter of a script.
+# Paths with other meanings stay what they are.
+def started(place, *build):
+    place.build(*build, str(place.source / "started.c"), "-o", "started")
+    for name, first in (("script", f"#!{place.made}/started\n"), ("with_argument", f"#! \t{place.made}/started\targument\n"),
+                        ("of_script", f"#!{place.made}/script\n"), ("plain", "echo plain; exit 5\n")):
+        place.write(name, first + "text\n" if name != "plain" else first).chmod(0o755)
+    place.write("data", "text").chmod(0o644)
+    (place.made / "folder").mkdir()
+    os.mkfifo(place.made / "pipe", 0o755)
+    names = ["started", "script", "with_argument", "of_script", "plain", "data", "folder", "pipe", "absent"]
+    return ["bash", "-c", f"{place.bin}/start_program {' '.join(str(place.made / name) for name in names)}; {place.made}/started from bash; exit $?"]
+
+
+@case(needs=["gcc"])
+def start_32_bit(place):
+    return started(place, "gcc", "-m32")
+
+
+# The sanitizer's library refuses a library before it.
+@case(needs=["gcc"])
+def start_sanitized(place):
+    return started(place, "gcc", "-fsanitize=address")
+
+
+@case(needs=["gcc"], outside=r" preloads( nothing)?$")
+def start_static(place):
+    return started(place, "gcc", "-static")
+
+
+@case(needs=["musl-gcc"], outside=r" preloads( nothing)?$")
+def start_musl(place):
+    return started(place, "musl-gcc")
+
+
+def faketime(place, order):
+    """a library that freezes the clocks of the program, in front of libprof.so or after it"""
+    library = next((path for path in pathlib.Path("/usr/lib").glob("**/faketime/libfaketimeMT.so.1")), None)
+    if library is None:
+        raise Skip("no libfaketime here")
+    return ["bash", "-c", f"export LD_PRELOAD={order.format(found=library)} FAKETIME='2020-01-01 00:00:00'; date; exec {place.bin}/short_threads cuda"]
+
+
+@case(logs=1)
+def faketime_first(place):
+    return faketime(place, "{found}:$LD_PRELOAD")
+
+
+@case(logs=1)
+def faketime_after(place):
+    return faketime(place, "$LD_PRELOAD:{found}")
+
+
 @case(logs=1)
 def jemalloc(place):
     return preloaded_allocator(place, "libjemalloc.so.2", "libjemalloc.so")

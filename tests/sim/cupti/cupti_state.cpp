@@ -193,7 +193,7 @@ void hand_over(State& now, const Buffer& buffer) {
 }
 
 void hand_over_due(State& now) {
-  while (!now.full.empty() && now.full.front().due <= std::chrono::steady_clock::now()) {
+  while (!now.full.empty() && now.full.front().due <= machine_ns()) {
     const Buffer buffer = now.full.front();
     now.full.pop_front();
     hand_over(now, buffer);
@@ -202,7 +202,7 @@ void hand_over_due(State& now) {
 
 void close_buffer(State& now) {
   if (now.open.memory == nullptr) return;
-  now.open.due = std::chrono::steady_clock::now() + std::chrono::milliseconds(script().cupti.late_ms);
+  now.open.due = machine_ns() + script().cupti.late_ms * 1'000'000;
   now.full.push_back(now.open);
   now.open = Buffer{};
 }

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <bitset>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -48,7 +47,7 @@ using Finished = std::variant<OperationRecord, GraphRun, ApiRecord, ExternalReco
 struct Buffer {
   uint8_t* memory = nullptr;
   size_t size = 0, used = 0, records = 0, max_records = 0;
-  std::chrono::steady_clock::time_point due;
+  Ns due = 0;  // of machine_ns()
 };
 
 struct Subscriber {
