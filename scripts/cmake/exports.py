@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the linker's version script of libprof.so. The only exported symbols are the rows of cuda_api.def,
-cudart_api.def, cupti_api.def and library_api.def, dlsym, dlclose, _exit, _Exit, unshare, setns and NVTX's entry points. With --check LIBRARY it
+cudart_api.def, cupti_api.def and library_api.def, dlsym, dlclose, _exit, _Exit, unshare, setns, syscall (x86-64) and NVTX's entry points. With --check LIBRARY it
 compares the exports of a built library with that list instead.
 
 Functions of libc have its version names. Functions of the CUDA runtime and of the libraries on top of it have the
@@ -68,10 +68,11 @@ def main():
     arch = "aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"
     old, new = LIBC_VERSIONS[arch]
     namespaces = LIBC_NAMESPACES[arch]
+    exit_names = [*LIBC_EXITS, "syscall"] if arch == "x86_64" else LIBC_EXITS
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
         wanted = set(names) | runtime | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")} | {
-            f"{name}@@{old}" for name in LIBC_EXITS} | {f"{name}@@{version}" for name, version in namespaces.items()}
+            f"{name}@@{old}" for name in exit_names} | {f"{name}@@{version}" for name, version in namespaces.items()}
         found = exported(options.check)
         for name in sorted(wanted - found):
             print(f"{options.check} does not export {name}", file=sys.stderr)
@@ -81,8 +82,8 @@ def main():
 
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     libc = " ".join(f"{name};" for name in LIBC)
-    exits = " ".join(f"{name};" for name in LIBC_EXITS)
-    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
+    exits = " ".join(f"{name};" for name in exit_names)
+    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
     others = dict.fromkeys(version for version in namespaces.values() if version != old)
     text += "".join(f"{version} {{ }};\n" for version in [*others, *RUNTIME_VERSIONS, *libraries])
