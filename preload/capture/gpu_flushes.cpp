@@ -42,9 +42,9 @@ void collect_until_finished(uint64_t stop_ns) {
     const Outstanding left = outstanding_of_noted();
     return left.unfinished != 0 && (!gpu_in_bursts() || awaited_gpu_records(left.unreported) != 0);
   };
-  constexpr uint64_t kLookEvery = 32;
+  constexpr uint64_t kFirstLook = 32;  // and at each power of two after it
   for (uint64_t round = 1; awaits_any() && monotonic_ns() < stop_ns; ++round) {
-    if (round % kLookEvery == 0) look_for_failed_contexts();
+    if (round >= kFirstLook && (round & (round - 1)) == 0) look_for_failed_contexts();
     sleep_ns(2'000'000);
     g_cupti.api.cuptiActivityFlushAll(0);
   }
