@@ -1,6 +1,6 @@
-// unshare() and setns(), also by syscall(), fail in a process with several threads if they change the user namespace, and setns() also for
+// unshare() and setns() fail in a process with several threads if they change the user namespace, and setns() also for
 // some other namespaces. If the helper thread is the only other thread, it ends before the call and starts again
-// afterwards. So the call succeeds or fails as it would without the recorder.
+// afterwards. So the call succeeds or fails as it would without the recorder. syscall() comes here too (syscall.S).
 #include "preload/base/libc.h"
 #include "preload/lifecycle/helper.h"
 

@@ -1,6 +1,6 @@
 // A program that leaves without exit handlers after it synchronised has its GPU times: by _exit, by _Exit, by
-// quick_exit, by syscall(), and by _exit in a signal handler. A vfork child and a fork child that leave by _exit change nothing for
-// the parent.
+// quick_exit, by syscall(), and by _exit in a signal handler. A vfork child and a fork child that leave by _exit change
+// nothing for the parent.
 // Env: SIM="kernel work 20000"
 // Shell: for how in _exit _Exit quick_exit handler syscall children; do {run} $how || [ $? = 7 ] || exit 1; done
 // Expect: status 0
