@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "getenv", "secure_getenv", "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle",
-          "fexecve", "execveat", "posix_spawn", "posix_spawnp", "unshare", "setns", "InitializeInjectionNvtx2",
+          "fexecve", "execveat", "posix_spawn", "posix_spawnp", "unshare", "setns", "syscall", "InitializeInjectionNvtx2",
           "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 # What musl lacks. A strong reference ends every program of that libc that is started with the same LD_PRELOAD.

@@ -37,14 +37,20 @@ template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
 
 // Collects until the GPU has finished what the program launched, as far as that is known.
 void collect_until_finished(uint64_t stop_ns) {
+  const uint64_t begin = monotonic_ns();
   g_cupti.api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
     const Outstanding left = outstanding_of_noted();
     return left.unfinished != 0 && (!gpu_in_bursts() || awaited_gpu_records(left.unreported) != 0);
   };
-  constexpr uint64_t kLookEvery = 32;
-  for (uint64_t round = 1; awaits_any() && monotonic_ns() < stop_ns; ++round) {
-    if (round % kLookEvery == 0) look_for_failed_contexts();
+  // By time, not by rounds: a flush takes long if a context failed.
+  uint64_t next_look = begin + 20'000'000;
+  for (uint64_t now = monotonic_ns(); awaits_any() && now < stop_ns; now = monotonic_ns()) {
+    if (now >= next_look) {
+      look_for_failed_contexts();
+      next_look = now + (now - begin);
+      continue;
+    }
     sleep_ns(2'000'000);
     g_cupti.api.cuptiActivityFlushAll(0);
   }

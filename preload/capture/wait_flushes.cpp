@@ -26,7 +26,6 @@ bool change(WaitFlush from, WaitFlush to) {
 
 void want_flush_after_wait_slow() {
   if (change(WaitFlush::Watching, WaitFlush::Wanted)) return;
-  if (g_wait_flush.load(std::memory_order_relaxed) != WaitFlush::Idle || outstanding().unreported == 0) return;
   if (change(WaitFlush::Idle, WaitFlush::Wanted)) wake_helper();
 }
 

@@ -2,9 +2,9 @@
 // (a system call, a signal). So a returned synchronising call makes the helper thread flush, at most once in 20 ms. The
 // hooks of these calls and the helper thread use it. This code runs in the program.
 //
-//   Idle      nothing to do; the next synchronising call wakes the helper thread if GPU records are missing
-//   Watching  the helper thread flushed less than 20 ms ago and looks again then
-//   Wanted    a synchronising call returned since; the helper thread flushes when it looks
+//   Idle      nothing to do; the next synchronising call wakes the helper thread
+//   Watching  the helper thread looked less than 20 ms ago and looks again then
+//   Wanted    a synchronising call returned since; when it looks, the helper thread flushes if GPU records are missing
 //   Off       CUPTI does not collect all the time (PROF_GPU=off, bursts, the end), or PROF_FLUSH=0
 #pragma once
 

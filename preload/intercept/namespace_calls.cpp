@@ -1,6 +1,6 @@
 // unshare() and setns() fail in a process with several threads if they change the user namespace, and setns() also for
 // some other namespaces. If the helper thread is the only other thread, it ends before the call and starts again
-// afterwards. So the call succeeds or fails as it would without the recorder.
+// afterwards. So the call succeeds or fails as it would without the recorder. syscall() comes here too (syscall.S).
 #include "preload/base/libc.h"
 #include "preload/lifecycle/helper.h"
 
@@ -12,6 +12,13 @@
 
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
+#endif
+
+// Not syscall(), which may be ours and come here.
+#if defined(__x86_64__)
+extern "C" __attribute__((visibility("hidden"))) long prof_direct_syscall(long, ...);
+#else
+#define prof_direct_syscall syscall
 #endif
 
 #if defined(__aarch64__)
@@ -55,14 +62,16 @@ extern "C" {
 __attribute__((visibility("hidden"))) int prof_unshare_call(int flags) {
   using namespace prof::preload;
   return without_helper((flags & kUnshareNeedsOneThread) != 0, [flags] {
-    return g_next_unshare != nullptr ? g_next_unshare(flags) : static_cast<int>(syscall(SYS_unshare, flags));
+    return g_next_unshare != nullptr ? g_next_unshare(flags)
+                                     : static_cast<int>(prof_direct_syscall(SYS_unshare, flags));
   });
 }
 
 __attribute__((visibility("hidden"))) int prof_setns_call(int fd, int type) {
   using namespace prof::preload;
   return without_helper(type == 0 || (type & ~kSetnsTakesThreads) != 0, [fd, type] {
-    return g_next_setns != nullptr ? g_next_setns(fd, type) : static_cast<int>(syscall(SYS_setns, fd, type));
+    return g_next_setns != nullptr ? g_next_setns(fd, type)
+                                   : static_cast<int>(prof_direct_syscall(SYS_setns, fd, type));
   });
 }
 

@@ -111,6 +111,13 @@ void* helper_main(void* epoch_argument) {
   }
 }
 
+// Whether the recording has a helper thread in this process. A process that does not record makes no system call here:
+// it may be in a sandbox that kills.
+bool may_use_helper() {
+  return life().phase.load(std::memory_order_acquire) == Phase::Recording && !inside_own_calls() &&
+         g_helper_pid.load(std::memory_order_acquire) == getpid();
+}
+
 }  // namespace
 
 bool start_helper() {
@@ -135,8 +142,7 @@ bool start_helper() {
 
 bool pause_helper() {
   constexpr uint64_t kMostNs = 100'000'000, kStepNs = 50'000;
-  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return false;
-  if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return false;
+  if (!may_use_helper()) return false;
   const KeepErrno keep;
   if (threads_of_process() > 2) return false;  // the program has other threads
   if (g_pause.exchange(true, std::memory_order_acq_rel)) return false;
@@ -159,9 +165,7 @@ void resume_helper() {
 }
 
 void finish_on_helper_thread() {
-  // First without a system call: a process that does not record may be in a sandbox that kills for getpid.
-  if (life().phase.load(std::memory_order_acquire) != Phase::Recording) return;
-  if (g_helper_pid.load(std::memory_order_acquire) != getpid() || inside_own_calls()) return;
+  if (!may_use_helper()) return;
   const KeepErrno keep;
   uint32_t none = kNoRequest;
   g_finish.compare_exchange_strong(none, kRequested, std::memory_order_acq_rel);

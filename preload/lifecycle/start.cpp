@@ -146,9 +146,9 @@ bool start_recording() {
     life().epoch.store(0, std::memory_order_release);
     return refuse_start("the first thread");
   }
-  g_log.move_descriptor();
   for_each_subsystem(&Subsystem::describe);
   forget_clock_anchors();
+  g_log.move_descriptor();
   start_helper();
   if (ended == 0) register_exit_handlers();
   return true;

@@ -19,7 +19,7 @@ RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
 EXECS = ["execve", "execv", "execvp", "execl", "execlp", "execle", "fexecve"]
 LIBC = {
     "x86_64": {
-        "GLIBC_2.2.5": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", *EXECS, "@posix_spawn", "@posix_spawnp"],
+        "GLIBC_2.2.5": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", "syscall", *EXECS, "@posix_spawn", "@posix_spawnp"],
         "GLIBC_2.4": ["unshare"],
         "GLIBC_2.11": ["execvpe"],
         "GLIBC_2.14": ["setns"],
@@ -95,7 +95,7 @@ def main():
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     text, before = "", ""
     for version, names in libc.items():
-        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*;"
+        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*;"
         text += f"{version} {{ global: {' '.join(name.removeprefix('@') + ';' for name in names)}{local} }}{before};\n"
         before = f" {version}"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)

@@ -24,7 +24,7 @@
 namespace prof::bench {
 namespace {
 
-enum class What { Launch, RunTime, Nvtx };
+enum class What { Launch, Wait, RunTime, Nvtx };
 enum class When { Recorded, Before, After };  // Before, After: before and after the recorded part of the run
 
 struct Steps {
@@ -41,6 +41,7 @@ constexpr Way kWays[] = {
     {"launch", "cuLaunchKernel, recorded", What::Launch, When::Recorded, {600, 44, 8}},
     {"launch_before", "cuLaunchKernel, before the start", What::Launch, When::Before, {140, 14, 8}},
     {"launch_after", "cuLaunchKernel, after the end", What::Launch, When::After, {140, 14, 8}},
+    {"wait", "cuStreamSynchronize, recorded", What::Wait, When::Recorded, {520, 42, 14}},
     {"run_time", "cudaGetDeviceCount, recorded", What::RunTime, When::Recorded, {340, 22, 6}},
     {"run_time_before", "cudaGetDeviceCount, before the start", What::RunTime, When::Before, {170, 20, 12}},
     {"nvtx", "nvtxRangePushA + nvtxRangePop, recorded", What::Nvtx, When::Recorded, {790, 60, 14}},
@@ -56,10 +57,12 @@ int make_calls(const Way& which) {
   void* const run_time = dlopen("libcudart.so.13", RTLD_NOW);
   if (run_time == nullptr) fail("no simulated run time");
   const auto device_count = reinterpret_cast<RunTimeCall>(dlsym(run_time, "cudaGetDeviceCount"));
+  const auto synchronize = gpu.get<decltype(&cuStreamSynchronize)>("cuStreamSynchronize");
   const auto call = [&] {
     int devices = 0;
     switch (which.what) {
       case What::Launch: Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr)); break;
+      case What::Wait: Gpu::check(synchronize(stream)); break;
       case What::RunTime: device_count(&devices); break;
       case What::Nvtx: nvtxRangePushA("forward"), nvtxRangePop(); break;
     }

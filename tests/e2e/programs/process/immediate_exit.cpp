@@ -1,18 +1,20 @@
 // A program that leaves without exit handlers after it synchronised has its GPU times: by _exit, by _Exit, by
-// quick_exit, and by _exit in a signal handler. A vfork child and a fork child that leave by _exit change nothing for
-// the parent.
+// quick_exit, by syscall(), and by _exit in a signal handler. A vfork child and a fork child that leave by _exit change
+// nothing for the parent.
 // Env: SIM="kernel work 20000"
-// Shell: for how in _exit _Exit quick_exit handler children; do {run} $how || [ $? = 7 ] || exit 1; done
+// Shell: for how in _exit _Exit quick_exit handler syscall children; do {run} $how || [ $? = 7 ] || exit 1; done
 // Expect: status 0
 // Expect: stderr empty
-// Expect: logs 5
+// Expect: logs 6
 // Expect: log 1: 100 kernel_launch, 100 kernel_run, whole, 0 lost
 // Expect: log 2: 100 kernel_launch, 100 kernel_run, whole, 0 lost
 // Expect: log 3: 100 kernel_launch, 100 kernel_run, whole, 0 lost
 // Expect: log 4: 100 kernel_launch, 100 kernel_run, whole, 0 lost
-// Expect: log 5: 200 kernel_launch, 200 kernel_run, whole, 0 lost
+// Expect: log 5: 100 kernel_launch, 100 kernel_run, whole, 0 lost
+// Expect: log 6: 200 kernel_launch, 200 kernel_run, whole, 0 lost
 #include "tests/sim/sim_program.h"
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +50,11 @@ int main(int, char** arguments) {
     signal(SIGUSR1, [](int) { _exit(7); });
     raise(SIGUSR1);
   }
+#if defined(__x86_64__)
+  if (how == "syscall") syscall(SYS_exit_group, 7);
+#else
+  if (how == "syscall") _exit(7);
+#endif
   leave_children();
   work();
   _exit(7);
