@@ -76,6 +76,12 @@ using DefinitionKinds =
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 
+template <class T, class... D> constexpr bool is_one_of(Kinds<D...>) { return (std::is_same_v<T, D> || ...); }
+
+// Definitions whose id may be for one use (ids.h: kFirstOnceId).
+using IdsForOneUse =
+    Kinds<StringPart, ModuleDef, FunctionDef, ConfigDef, GpuStreamDef, GpuKernelDef, NvtxLabelDef, StackDef>;
+
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<uint64_t>(static_cast<std::underlying_type_t<T>>(value));

@@ -149,10 +149,10 @@ format::DomainId nvtx_domain_id(NvtxObject* domain) {
   if (domain == nullptr) return {};
   const uint64_t known = domain->defined.load(std::memory_order_relaxed);
   if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::DomainId>(known & 0xffffffff);
-  const uint32_t id = g_intern.nvtx_domains.intern(domain->hash, [&](uint32_t fresh) {
+  const uint32_t id = g_intern.nvtx_domains.intern_lasting(domain->hash, [&](uint32_t fresh) {
     format::NvtxDomainDef definition;
     definition.id = static_cast<format::DomainId>(fresh);
-    definition.name = intern_string(domain->view());
+    definition.name = intern_lasting_string(domain->view());
     return define(definition);
   });
   if (id != 0) domain->defined.store(t_local.epoch << 32 | id, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ struct Label {
 __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMessage& message, uint64_t hash) {
   const format::StringId text = message.text.empty() ? format::StringId{} : intern_string(message.text);
   Label label;
-  if (text == format::StringId{} && !message.text.empty()) {
+  if (text == format::StringId{} && !message.text.empty()) {  // the log had no room for it, and may have again
     label.inline_text = message.text;
     if (message.text.size() > format::kMaxTextBytes) {
       count(format::LossCounter::text_cut);
@@ -66,7 +66,7 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
     }
     hash = Hash().add(static_cast<uint64_t>(domain)).add(message.category).add(message.color).done();
   }
-  label.id = static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, [&](uint32_t fresh) {
+  const auto write = [&](uint32_t fresh) {
     format::NvtxLabelDef definition;
     definition.id = static_cast<format::LabelId>(fresh);
     definition.domain = domain;
@@ -75,7 +75,8 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
     definition.has_color = message.has_color ? 1 : 0;
     definition.color = message.color;
     return define(definition);
-  }));
+  };
+  label.id = static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, write, is_kept(text)));
   if (label.id == format::LabelId{} && label.inline_text.empty()) {
     label.inline_text = {message.text.data(),
                          message.text.size() < format::kMaxTextBytes ? message.text.size() : format::kMaxTextBytes};
@@ -87,10 +88,9 @@ Label label_of(NvtxObject* domain, const NvtxMessage& message) {
   const format::DomainId id = nvtx_domain_id(domain);
   const uint64_t text = message.text_hash != 0 ? message.text_hash : Hash().add(message.text).done();
   // The same text with another domain, category or colour is another label. Three independent factors, folded once.
-  const uint64_t hash = Hash::fold(text ^ (static_cast<uint64_t>(id) << 32 | message.category),
-                                   (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^
-                                       0xa0761d6478bd642f) |
-                        1;
+  const uint64_t hash = Hash::fold(
+      text ^ (static_cast<uint64_t>(id) << 32 | message.category),
+      (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^ 0xa0761d6478bd642f);
   if (const uint32_t known = g_intern.nvtx_labels.find(hash); known != 0)
     return {static_cast<format::LabelId>(known), {}};
   return new_label(id, message, hash);

@@ -55,7 +55,7 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
   Hash hash;
   hash.add(static_cast<uint64_t>(function) << 32 | static_cast<uint32_t>(api));
   hash.add(s.grid_xy).add(s.grid_z_block_x).add(s.block_yz).add(s.shared_attributes);
-  const uint32_t id = g_intern.configs.intern(hash.done(), [&](uint32_t fresh) {
+  const auto write = [&](uint32_t fresh) {
     format::ConfigDef config;
     config.id = static_cast<format::ConfigId>(fresh);
     config.api = api_id(api);
@@ -69,8 +69,9 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
     config.shared_bytes = LaunchShape::low(s.shared_attributes);
     config.attributes = s.attributes();
     return define(config);
-  });
-  if (id != 0 && id <= 0xffffff && succeeded && function != format::FunctionId{}) {
+  };
+  const uint32_t id = g_intern.configs.intern(hash.done(), write, is_kept(function));
+  if (id != 0 && is_kept(id) && succeeded && function != format::FunctionId{}) {
     g_config_cache[key & 8191].store((key & ~uint64_t{0xffffff}) | id, std::memory_order_relaxed);
   }
   return static_cast<format::ConfigId>(id);

@@ -76,8 +76,8 @@ struct FunctionGrid {
 
 }  // namespace form
 
-// The id of a shape, defined when it is first seen. 0: the log is full. For a failed launch the driver is never queried
-// about the function, because the handle may be invalid.
+// The id of a shape, defined when it is first seen; it is for one use if the table is full. 0: the log is full. For a
+// failed launch the driver is never queried about the function, because the handle may be invalid.
 format::ConfigId config_id_slow(LaunchShape shape, Api api, bool succeeded, uint64_t key);
 
 // 2^13 entries of [40-bit tag | 24-bit id]. An entry may be overwritten at any time: a miss costs a search in the
