@@ -11,6 +11,7 @@
 #include "preload/lifecycle/load.h"
 #include "preload/lifecycle/start.h"
 #include "preload/lifecycle/subsystems.h"
+#include "preload/log/count.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_scope.h"
 
@@ -104,6 +105,10 @@ bool control_starts(Window now) {
 bool passes_by() {
   const LifePage& page = life();
   const Window window = static_cast<Window>(g_window.load(std::memory_order_relaxed));
+  if (window >= Window::Ending && page.log_was_full.load(std::memory_order_relaxed)) {
+    count(format::LossCounter::records_dropped_full);
+    return !has_control_request(false);
+  }
   if (page.epoch.load(std::memory_order_relaxed) != 0 || window == Window::Open) return false;
   if (window == Window::Ending || window == Window::Over) return !has_control_request(false);
   if (!page.prepared.load(std::memory_order_relaxed) || window == Window::AwaitsLaunch) return false;
@@ -112,6 +117,11 @@ bool passes_by() {
 }
 
 void request_end(const char* why) { g_end_requested.store(why, std::memory_order_release); }
+void end_because_log_is_full() {
+  if (end_requested() != nullptr) return;
+  life().log_was_full.store(true, std::memory_order_relaxed);
+  request_end("the log is full");
+}
 void request_recording_end(const char* why) {
   g_restart_at_once.store(true);
   request_end(why);
@@ -145,6 +155,7 @@ void profiler_started() {
 }
 
 void profiler_stopped() {
+  if (life().log_was_full.load(std::memory_order_relaxed)) life().log_was_full.store(false, std::memory_order_relaxed);
   if (options().start != option::Start::Profiler) {
     if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
     return;

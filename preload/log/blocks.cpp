@@ -22,6 +22,8 @@ void tend_blocks() {
 
 void write_back_blocks() { write_back_chunks(); }
 
+bool blocks_ran_out() { return out_of_room(); }
+
 uint64_t close_blocks() {
   close_ring();
   return close_chunks();

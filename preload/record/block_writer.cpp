@@ -71,6 +71,12 @@ bool BlockWriter::copy_in(const uint8_t* bytes, size_t size, const format::Codec
   return true;
 }
 
+bool BlockWriter::drop() {
+  count(is_cut_off() || chunks_are_closed() ? format::LossCounter::after_exit
+                                            : format::LossCounter::records_dropped_full);
+  return false;
+}
+
 void BlockWriter::seal() {
   format::BlockHeader& header = block_->header;
   header.records = records_;

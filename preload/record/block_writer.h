@@ -10,6 +10,7 @@
 #pragma once
 
 #include "preload/format/codec.h"
+#include "preload/log/chunks.h"
 #include "preload/log/count.h"
 
 #include <atomic>
@@ -96,6 +97,7 @@ class BlockWriter {
  private:
   // The record is passed by value: a record whose address is passed on could not stay in registers.
   template <class T> __attribute__((cold, noinline)) bool append_near_end(T record) {
+    if (out_of_room()) return drop();
     uint8_t bytes[detail::bound_of<T>()];
     if (block_ != nullptr) {
       format::CodecState state = state_;
@@ -106,6 +108,7 @@ class BlockWriter {
     const size_t size = static_cast<size_t>(format::encode(bytes, record, state_) - bytes);
     return copy_in(bytes, size, state_);
   }
+  bool drop();
   bool copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state);
   void commit(size_t size) {
     const uint32_t used = used_ + static_cast<uint32_t>(size);
