@@ -11,7 +11,7 @@
 #include "preload/lifecycle/load.h"
 #include "preload/lifecycle/start.h"
 #include "preload/lifecycle/subsystems.h"
-#include "preload/log/count.h"
+#include "preload/log/log_storage.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_scope.h"
 
@@ -105,12 +105,15 @@ bool control_starts(Window now) {
 bool passes_by() {
   const LifePage& page = life();
   const Window window = static_cast<Window>(g_window.load(std::memory_order_relaxed));
-  if (window >= Window::Ending && page.log_was_full.load(std::memory_order_relaxed)) {
-    count(format::LossCounter::records_dropped_full);
+  if (window >= Window::Ending) {
+    if (uint64_t* const lost = page.lost_calls.load(std::memory_order_relaxed); lost != nullptr) [[unlikely]] {
+      std::atomic_ref(*lost).fetch_add(1, std::memory_order_relaxed);
+    } else if (page.epoch.load(std::memory_order_relaxed) != 0) {
+      return false;
+    }
     return !has_control_request(false);
   }
   if (page.epoch.load(std::memory_order_relaxed) != 0 || window == Window::Open) return false;
-  if (window == Window::Ending || window == Window::Over) return !has_control_request(false);
   if (!page.prepared.load(std::memory_order_relaxed) || window == Window::AwaitsLaunch) return false;
   if (window == Window::AwaitsTime) return window_awaits_time();
   return !has_control_request(window == Window::AwaitsControl);
@@ -119,7 +122,9 @@ bool passes_by() {
 void request_end(const char* why) { g_end_requested.store(why, std::memory_order_release); }
 void end_because_log_is_full() {
   if (end_requested() != nullptr) return;
-  life().log_was_full.store(true, std::memory_order_relaxed);
+  // The page stays mapped after the recording, also for threads that still count when another one has started.
+  const auto counter = static_cast<uint32_t>(format::LossCounter::records_dropped_full);
+  life().lost_calls.store(&g_log.counters()->counter[counter], std::memory_order_relaxed);
   request_end("the log is full");
 }
 void request_recording_end(const char* why) {
@@ -155,7 +160,8 @@ void profiler_started() {
 }
 
 void profiler_stopped() {
-  if (life().log_was_full.load(std::memory_order_relaxed)) life().log_was_full.store(false, std::memory_order_relaxed);
+  if (life().lost_calls.load(std::memory_order_relaxed) != nullptr)
+    life().lost_calls.store(nullptr, std::memory_order_relaxed);
   if (options().start != option::Start::Profiler) {
     if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
     return;

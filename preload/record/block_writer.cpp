@@ -46,7 +46,7 @@ void BlockWriter::abandon() {
   block_ = chunk_ = held_ = nullptr;
   chunk_left_ = 0;
   state_ = {};
-  used_ = 0;
+  used_ = format::kPayloadBytes;
   records_ = 0;
 }
 

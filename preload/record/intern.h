@@ -56,6 +56,36 @@ struct Hash {
   }
 };
 
+// A hash of a text, faster than Hash for short ones: no loop over bytes.
+inline uint64_t hash_of_text(std::string_view text) {
+  constexpr uint64_t kFirst = 0xa0761d6478bd642f, kSecond = 0xe7037ed1a0b428db;
+  const char* at = text.data();
+  size_t left = text.size();
+  const auto word = [](const char* from) {
+    uint64_t value;
+    std::memcpy(&value, from, 8);
+    return value;
+  };
+  const auto half = [](const char* from) {
+    uint32_t value;
+    std::memcpy(&value, from, 4);
+    return uint64_t{value};
+  };
+  uint64_t low = 0, high = 0, state = text.size();
+  if (left >= 8) {
+    for (; left > 16; at += 16, left -= 16) state = Hash::fold(word(at) ^ state ^ kFirst, word(at + 8) ^ kSecond);
+    low = left >= 8 ? word(at) : word(at + left - 16);
+    high = word(at + left - 8);
+  } else if (left >= 4) {
+    low = half(at);
+    high = half(at + left - 4);
+  } else if (left != 0) {
+    low = static_cast<uint8_t>(at[0]) | static_cast<uint64_t>(static_cast<uint8_t>(at[left / 2])) << 8 |
+          static_cast<uint64_t>(static_cast<uint8_t>(at[left - 1])) << 16;
+  }
+  return Hash::fold(low ^ state ^ kFirst, high ^ kSecond);
+}
+
 class InternTable {
  public:
   static constexpr uint32_t kMostSegments = 4;

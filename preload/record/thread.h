@@ -15,6 +15,13 @@ namespace prof::preload {
 struct StreamState;  // capture/streams/stream_table.h
 struct StackMemo;    // stacks/stack_memo.h
 
+// A launch shape of this thread and its ConfigId. All words are compared, so no hash of a shape must be trusted.
+struct alignas(64) KnownShape {
+  uint64_t words[6];
+  uint64_t id;  // format::ConfigId; 0: none
+};
+inline constexpr uint32_t kKnownShapes = 64;
+
 // One recorded thread. Slots are in memory of the recorder and are reused after the thread ended.
 struct alignas(64) ThreadState {
   // The stream of its last launch on a created stream. It is in one cache line with what a record touches.
@@ -29,7 +36,9 @@ struct alignas(64) ThreadState {
   KeptFills fills;            // fills that a repeated launch repeats too
   uint32_t learning = 0;      // reads unwind tables: a signal handler must not read them now
   std::atomic<uint32_t> in_use{0};
-  std::atomic<uint64_t> life{0};  // the epoch of the recording that opened it
+  std::atomic<uint64_t> life{0};    // the epoch of the recording that opened it
+  bool keeps_shape = false;         // `shapes` is being changed: a signal handler must not change it now
+  KnownShape shapes[kKnownShapes];  // not initialised: its pages are zeros, and only a thread that launches uses them
 };
 
 // Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).

@@ -53,7 +53,7 @@ void* allocate(size_t bytes) {
 }
 
 NvtxObject* make(uint64_t magic, NvtxObject* domain, std::string_view text) {
-  const uint64_t hash = Hash().add(text).done();
+  const uint64_t hash = hash_of_text(text);
   const uint64_t key = Hash().add(magic).add(reinterpret_cast<uint64_t>(domain)).add(hash).done();
   if (const uint64_t known = g_objects.find(reinterpret_cast<void*>(key)); known != 0) {
     return reinterpret_cast<NvtxObject*>(known);
@@ -105,7 +105,7 @@ NvtxObject* make_own(uint64_t magic, NvtxObject* domain, std::string_view text) 
   object->named = object->named_object = 0;
   std::memcpy(object->text, text.data(), text.size());
   object->text[text.size()] = '\0';
-  object->hash = Hash().add(text).done();
+  object->hash = hash_of_text(text);
   object->magic = magic;
   return object;
 }
