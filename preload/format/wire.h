@@ -1,5 +1,6 @@
-// What are the bytes of one field? LEB128 varints, quick numbers, zigzag for signed values, text after its length. The record path
-// uses these functions and must not allocate. The reader uses them too and must not trust any byte that it reads.
+// What are the bytes of one field? LEB128 varints, quick numbers, zigzag for signed values, text after its length. The
+// record path uses these functions and must not allocate. The reader uses them too and must not trust any byte that it
+// reads.
 #pragma once
 
 #include <cstddef>

@@ -132,7 +132,7 @@ class BlockWriter {
   void seal();
   void define_thread();
 
-  // Every record touches these 56 bytes, which are in one cache line (ThreadState).
+  // Every record of the program touches the first 48 of these bytes, which are in one cache line (ThreadState).
   format::Block* block_ = nullptr;
   uint32_t used_ = format::kPayloadBytes;  // without a block there is no room in it
   uint32_t records_ = 0;

@@ -114,6 +114,7 @@ class InternTable {
     // Most entries of a large table are in its newest segment.
     for (uint32_t segment = count_.load(std::memory_order_acquire); segment-- > 0;) {
       const Slot* const slots = slots_[segment].load(std::memory_order_relaxed);
+      if (slots == nullptr) return 0;  // another recording starts
       const uint32_t mask = slots_of(segment) - 1;
       for (uint32_t at = static_cast<uint32_t>(hash) & mask, step = 1; step <= kMaxProbes; at = (at + step++) & mask) {
         const uint64_t there = slots[at].load(std::memory_order_acquire);

@@ -26,6 +26,7 @@ inline constexpr uint32_t kKnownShapes = 64;
 struct alignas(64) ThreadState {
   // The stream of its last launch on a created stream. It is in one cache line with what a record touches.
   StreamState* last_stream = nullptr;
+  KnownShape* shapes = nullptr;  // kKnownShapes of them; zeros at first, and never freed
   BlockWriter events;
   BlockWriter definitions;
   uint32_t ordinal = 0;  // format::ThreadOrdinal
@@ -36,9 +37,8 @@ struct alignas(64) ThreadState {
   KeptFills fills;            // fills that a repeated launch repeats too
   uint32_t learning = 0;      // reads unwind tables: a signal handler must not read them now
   std::atomic<uint32_t> in_use{0};
-  std::atomic<uint64_t> life{0};    // the epoch of the recording that opened it
-  bool keeps_shape = false;         // `shapes` is being changed: a signal handler must not change it now
-  KnownShape shapes[kKnownShapes];  // not initialised: its pages are zeros, and only a thread that launches uses them
+  std::atomic<uint64_t> life{0};  // the epoch of the recording that opened it
+  bool keeps_shape = false;       // `shapes` are being changed: a signal handler must not change them now
 };
 
 // Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).

@@ -36,8 +36,8 @@ struct Way {
   When when;
   Steps limit;
 };
-// Most are at least a quarter above the counts with g++ 12. The first and the sixth are promises: 0.85 and 0.55 of what a
-// launch, and a push and a pop, took before (488 and 518).
+// Most are at least a quarter above the counts with g++ 12. The first and the sixth are promises: 0.85 and 0.55 of what
+// a launch, and a push and a pop, took before (488 and 518).
 constexpr Way kWays[] = {
     {"launch", "cuLaunchKernel, recorded", What::Launch, When::Recorded, {414, 44, 8}},
     {"launch_before", "cuLaunchKernel, before the start", What::Launch, When::Before, {120, 14, 8}},

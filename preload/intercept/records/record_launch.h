@@ -1,5 +1,6 @@
 // Kernel launches: each has one KernelLaunch event, and its shape is interned as a ConfigId. This is the hottest path
-// of libprof.so: one comparison of the shape with one that the thread launched before, one record. It runs in the program.
+// of libprof.so: one comparison of the shape with one that the thread launched before, one record. It runs in the
+// program.
 #pragma once
 
 #include "preload/capture/gpu_activity.h"
@@ -50,25 +51,34 @@ constexpr LaunchShape shape_of(CUfunction function, CUstream stream, uint32_t gx
 namespace form {
 
 struct Kernel {
+  static constexpr bool kNeverProgrammatic = true;
+  static CUstream stream(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         CUstream stream, void**, void**) {
+    return stream;
+  }
   static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, CUstream stream, void**, void**) {
     return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, 0);
   }
 };
 struct CooperativeKernel {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, CUstream stream, void**) {
     return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, format::kConfigCooperative);
   }
 };
 struct KernelConfig {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
 };
 // cuFuncSetBlockShape sets the block earlier.
 struct Function {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
 };
 struct FunctionGrid {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
     return shape_of(f, stream, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1, 0, 0, 0, 0, 0);
   }
@@ -183,9 +193,14 @@ struct Launch {
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
-    const LaunchShape shape = C::Form::shape(args...);
-    count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
-    emit_launch(scope, state, shape, C::kApi, result);
+    if constexpr (C::Form::kNeverProgrammatic) {  // the shape is made late, so that its words stay in registers
+      count_launch(scope, state, C::Form::stream(args...), result, 1, false);
+      emit_launch(scope, state, C::Form::shape(args...), C::kApi, result);
+    } else {
+      const LaunchShape shape = C::Form::shape(args...);
+      count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
+      emit_launch(scope, state, shape, C::kApi, result);
+    }
   }
 };
 
