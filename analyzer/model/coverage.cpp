@@ -139,6 +139,12 @@ std::string line(const Coverage& coverage, const CounterSums& counters, const Da
     text += fmt::format("; {} {}", name, counter.first);
     if (name == "before_ready") text += start_text(coverage, counter.first);
   }
+  if (const auto found = counters.find("definitions_inline"); found != counters.end() && found->second.first != 0) {
+    const auto bytes = counters.find("definitions_inline_bytes");
+    text +=
+        fmt::format("; names, shapes and stacks written before each use {} ({:.1f} MB of the log)", found->second.first,
+                    bytes == counters.end() ? 0.0 : static_cast<double>(bytes->second.first) / 1e6);
+  }
   if (damage.places != 0) text += fmt::format("; damaged places in the input {}", damage.places);
   return text;
 }

@@ -16,6 +16,8 @@ struct LifePage {
   std::atomic<uint64_t> epoch;  // of the recording; 0: not recording
   std::atomic<Phase> phase;
   std::atomic<bool> runtime_calls;  // of the recording: PROF_RUNTIME
+  // Not null: the recording ended because its log was full, and calls that would have been recorded are counted there.
+  std::atomic<uint64_t*> lost_calls;
   // The preparation before the first recording is done (passes_by() in recording_period.h).
   std::atomic<bool> prepared;
   // A recording was started or prepared in this process. A child in another pid namespace may have its parent's pid.

@@ -128,10 +128,11 @@ class Reader {
             .add(static_cast<uint64_t>(kernel.static_shared_bytes) << 32 | kernel.dynamic_shared_bytes)
             .add(static_cast<uint64_t>(kernel.local_bytes) << 32 | kernel.launch_type)
             .done();
-    run.kernel = format::GpuKernelId{g_intern.gpu_kernels.intern(hash, [&](uint32_t id) {
+    const auto write = [&](uint32_t id) {
       kernel.id = format::GpuKernelId{id};
       return define(kernel);
-    })};
+    };
+    run.kernel = format::GpuKernelId{g_intern.gpu_kernels.intern(hash, write, is_kept(kernel.name))};
     emit(run);
   }
 
@@ -182,7 +183,9 @@ class Reader {
   StreamSlot& stream_of(uint32_t device, uint32_t context, uint32_t stream) {
     for (uint32_t n = 0; n < used_streams_; ++n) {  // most records are of the same stream: newest first
       StreamSlot& slot = streams_[(last_stream_ + kStreams - n) % kStreams];
-      if (slot.stream == stream && slot.context == context && slot.device == device) return slot;
+      if (slot.stream != stream || slot.context != context || slot.device != device) continue;
+      if (!is_kept(slot.id)) slot.id = gpu_stream_id(device, context, stream);
+      return slot;
     }
     last_stream_ = used_streams_ < kStreams ? used_streams_ : (last_stream_ + 1) % kStreams;
     StreamSlot& slot = streams_[last_stream_];
@@ -208,7 +211,8 @@ class Reader {
   format::StringId name_id(const char* name) {
     if (name == nullptr) return {};
     NameSlot& slot = names_[Hash{}.add(reinterpret_cast<uintptr_t>(name)).done() % kNames];
-    if (slot.name != name || slot.id == format::StringId{}) slot = {name, intern_string(std::string_view(name))};
+    if (slot.name != name || slot.id == format::StringId{} || !is_kept(slot.id))
+      slot = {name, intern_string(std::string_view(name))};
     return slot.id;
   }
 

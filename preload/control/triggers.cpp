@@ -2,6 +2,7 @@
 
 #include "preload/base/options.h"
 #include "preload/capture/cupti/gpu_state.h"
+#include "preload/record/launch_extras.h"
 
 namespace prof::preload {
 
@@ -46,11 +47,13 @@ void awaited_range_is_pushed(const void* domain) {
   g_range_domain = domain;
   g_depth = 0;
   g_range_thread.store(&t_local, std::memory_order_relaxed);
+  set_nvtx_extra(kNvtxAwaited, true);
 }
 void awaited_range_is_started(uint64_t range) { g_started_range.store(range, std::memory_order_relaxed); }
 
 void clear_awaited_range() {
   g_range_thread.store(nullptr, std::memory_order_relaxed);
+  set_nvtx_extra(kNvtxAwaited, false);
   g_started_range.store(~0ull, std::memory_order_relaxed);
 }
 

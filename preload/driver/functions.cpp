@@ -49,19 +49,25 @@ CUmodule module_of(CUfunction function) {
 
 }  // namespace
 
-format::ModuleId module_id(CUmodule module) {
+namespace {
+
+format::ModuleId module_id(CUmodule module, bool lasting) {
   if (module == nullptr) return {};
   const uint64_t generation = g_function_generation.load(std::memory_order_relaxed);
   const uint64_t handle = reinterpret_cast<uint64_t>(module);
-  return static_cast<format::ModuleId>(
-      g_intern.modules.intern(Hash().add(handle).add(generation).done(), [&](uint32_t id) {
-        format::ModuleDef definition;
-        definition.id = static_cast<format::ModuleId>(id);
-        definition.handle = handle;
-        definition.generation = generation;
-        return define(definition);
-      }));
+  const uint64_t hash = Hash().add(handle).add(generation).done();
+  const auto write = [&](uint32_t id) {
+    format::ModuleDef definition;
+    definition.id = static_cast<format::ModuleId>(id);
+    definition.handle = handle;
+    definition.generation = generation;
+    return define(definition);
+  };
+  return static_cast<format::ModuleId>(lasting ? g_intern.modules.intern_lasting(hash, write)
+                                               : g_intern.modules.intern(hash, write));
 }
+
+}  // namespace
 
 const char* driver_name_of([[maybe_unused]] CUfunction function) {
   const char* name = nullptr;
@@ -77,9 +83,11 @@ const char* driver_name_of([[maybe_unused]] CUfunction function) {
   return name;
 }
 
+namespace {
+
 // In a new generation the handle is queried again. The same handle with the same name in the same module keeps its id.
 // Otherwise a program that loads and unloads modules all day would fill the tables.
-format::FunctionId function_id(CUfunction function) {
+__attribute__((noinline)) format::FunctionId define_function(CUfunction function, uint64_t key) {
   const uint64_t generation = g_function_generation.load(std::memory_order_relaxed);
   const uint64_t handle = reinterpret_cast<uint64_t>(function);
   const format::StringId name = name_of(function);
@@ -90,15 +98,27 @@ format::FunctionId function_id(CUfunction function) {
     count(format::LossCounter::function_name_unknown);
     hash.add(generation);
   }
-  return static_cast<format::FunctionId>(g_intern.functions.intern(hash.done(), [&](uint32_t id) {
+  const auto write = [&](uint32_t id) {
     format::FunctionDef definition;
     definition.id = static_cast<format::FunctionId>(id);
     definition.name = name;
-    definition.module = module_id(module);
+    definition.module = module_id(module, is_kept(id));
     definition.handle = handle;
     definition.generation = generation;
     return define(definition);
-  }));
+  };
+  const uint32_t id = g_intern.functions.intern(hash.done(), write, is_kept(name));
+  if (id != 0 && is_kept(id) && name != format::StringId{}) g_intern.function_handles.remember(key, id);
+  return static_cast<format::FunctionId>(id);
+}
+
+}  // namespace
+
+format::FunctionId function_id(CUfunction function) {
+  const uint64_t key = Hash().add(reinterpret_cast<uint64_t>(function)).add(function_key()).done();
+  if (const uint32_t known = g_intern.function_handles.find(key); known != 0)
+    return static_cast<format::FunctionId>(known);
+  return define_function(function, key);
 }
 
 void functions_unloaded() { g_function_generation.fetch_add(1, std::memory_order_acq_rel); }

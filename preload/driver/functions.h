@@ -23,7 +23,6 @@ inline uint64_t function_key() { return g_function_generation.load(std::memory_o
 format::FunctionId function_id(CUfunction function);
 // The driver's name of the function. Null: the driver does not know it, or it has no such query (before CUDA 12.3).
 const char* driver_name_of(CUfunction function);
-format::ModuleId module_id(CUmodule module);
 
 // Called before the real cuModuleUnload, cuLibraryUnload, cuCtxDestroy …: the driver may reuse the handles right
 // after.

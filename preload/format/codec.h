@@ -12,6 +12,8 @@
 // kinds and fields that it does not know. An optional field has '?' before its letter.
 //   v  unsigned varint                       s  zigzag varint
 //   t  tick: varint of (tick − previous tick) mod 2^64; the ticks of a block mostly grow
+//   T  the same as a quick number (wire.h), in the most frequent kinds
+//   V  unsigned quick number
 //   g  GPU ns: zigzag of the difference      c  correlation id: zigzag of the difference
 //   n  graph node id: zigzag of the difference
 //   d  queue depth: zigzag of the difference (mostly 1, so a long queue takes one byte instead of two)
@@ -76,6 +78,12 @@ using DefinitionKinds =
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 
+template <class T, class... D> constexpr bool is_one_of(Kinds<D...>) { return (std::is_same_v<T, D> || ...); }
+
+// Definitions whose id may be for one use (ids.h: kFirstOnceId).
+using IdsForOneUse =
+    Kinds<StringPart, ModuleDef, FunctionDef, ConfigDef, GpuStreamDef, GpuKernelDef, NvtxLabelDef, StackDef>;
+
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<uint64_t>(static_cast<std::underlying_type_t<T>>(value));
@@ -100,6 +108,8 @@ struct MaskVisitor {
   template <class T> constexpr void value(const char*, const T&) {}
   constexpr void signed_value(const char*, int64_t) {}
   constexpr void time(const char*, uint64_t) {}
+  constexpr void quick_time(const char*, uint64_t) {}
+  constexpr void quick_value(const char*, uint64_t) {}
   constexpr void gpu_time(const char*, uint64_t) {}
   constexpr void correlation(const char*, uint32_t) {}
   constexpr void depth(const char*, uint64_t) {}
@@ -122,6 +132,11 @@ struct EncodeVisitor {
     to = put_uneven_varint(to, x - state.tick);
     state.tick = x;
   }
+  void quick_time(const char*, uint64_t x) {
+    to = put_quick(to, x - state.tick);
+    state.tick = x;
+  }
+  void quick_value(const char*, uint64_t x) { to = put_quick(to, x); }
   void gpu_time(const char*, uint64_t x) {
     to = put_varint(to, zigzag(static_cast<int64_t>(x - state.gpu_ns)));
     state.gpu_ns = x;
@@ -206,6 +221,8 @@ struct DecodeVisitor {
   template <class T> void value(const char*, T& x) { x = static_cast<T>(from.varint()); }
   void signed_value(const char*, int64_t& x) { x = unzigzag(from.varint()); }
   void time(const char*, uint64_t& x) { x = state.tick += from.varint(); }
+  void quick_time(const char*, uint64_t& x) { x = state.tick += from.quick(); }
+  void quick_value(const char*, uint64_t& x) { x = from.quick(); }
   void gpu_time(const char*, uint64_t& x) { x = state.gpu_ns += static_cast<uint64_t>(unzigzag(from.varint())); }
   void correlation(const char*, uint32_t& x) {
     x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint()));
@@ -311,6 +328,8 @@ struct SignatureVisitor {
   template <class T> void value(const char* name, const T&) { field(name, "v"); }
   void signed_value(const char* name, int64_t) { field(name, "s"); }
   void time(const char* name, uint64_t) { field(name, "t"); }
+  void quick_time(const char* name, uint64_t) { field(name, "T"); }
+  void quick_value(const char* name, uint64_t) { field(name, "V"); }
   void gpu_time(const char* name, uint64_t) { field(name, "g"); }
   void correlation(const char* name, uint32_t) { field(name, "c"); }
   void depth(const char* name, uint64_t) { field(name, "d"); }

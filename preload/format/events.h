@@ -33,8 +33,8 @@ struct KernelLaunch {
   uint32_t result = 0;  // CUresult
   uint32_t flags = 0;   // kLaunch…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end);
-    v.value("duration", s.duration);
+    v.quick_time("end", s.end);
+    v.quick_value("duration", s.duration);
     v.value("config", s.config);
     v.value("stream", s.stream);
     v.depth("depth", s.depth);

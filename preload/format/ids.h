@@ -29,4 +29,8 @@ enum class CounterSetId : uint32_t {};   // CounterSetDef: hardware counters tha
 enum class SampledSetId : uint32_t {};   // SampledSetDef: hardware counters that are sampled on a GPU
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
 
+// Ids from here on are for one use: no table had room for the contents. Their definition is an event of the thread that
+// uses it, before the record that does. codec.h lists their kinds: IdsForOneUse.
+inline constexpr uint32_t kFirstOnceId = 1u << 22;
+
 }  // namespace prof::format

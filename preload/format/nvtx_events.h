@@ -20,7 +20,7 @@ struct NvtxPush {
   uint64_t payload = 0;
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time);
+    v.quick_time("time", s.time);
     v.value("label", s.label);
     v.optional("payload_type", s.payload_type);
     v.optional("payload", s.payload);
@@ -34,7 +34,7 @@ struct NvtxPop {
   uint64_t time = 0;
   DomainId domain{};
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time);
+    v.quick_time("time", s.time);
     v.optional("domain", s.domain);
   }
 };

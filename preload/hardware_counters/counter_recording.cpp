@@ -24,7 +24,7 @@ GpuActivityCalls g_gpu_activity_calls{};
 
 bool drop_counters(std::string_view reason) {
   if (!g_hardware_counters.exchange(false)) return false;
-  g_counter_ranges.store(false, std::memory_order_relaxed);
+  set_counters_of_ranges(false);
   count(format::LossCounter::counters_unavailable);
   define_meta("counters", reason);
   return true;
@@ -128,7 +128,7 @@ void count_unread() {
 
 void finish_with(void (*work)(uint64_t stop_ns)) {
   if (!hardware_counters_on() || g_hardware_counters_over.exchange(true)) return;
-  g_counter_ranges.store(false, std::memory_order_relaxed);
+  set_counters_of_ranges(false);
   bool any = false;
   for (const CounterSlot& slot : g_counter_slots) any |= slot.context.load(std::memory_order_relaxed) != nullptr;
   if (!any) return;
@@ -194,7 +194,7 @@ void abandon_counters() {
   g_open_captures.store(0, std::memory_order_relaxed);
   g_exiting.store(false, std::memory_order_relaxed);
   g_hardware_counters.store(false, std::memory_order_relaxed);
-  g_counter_ranges.store(false, std::memory_order_relaxed);
+  set_counters_of_ranges(false);
   for (CounterSlot& slot : g_counter_slots) {
     if (slot.context.load(std::memory_order_relaxed) == nullptr) continue;
     slot.lock.abandon();

@@ -32,7 +32,7 @@ void define_set(CounterSlot& slot, CUcontext context) {
   format::CounterSetDef set;
   set.id = slot.set = static_cast<format::CounterSetId>(g_last_set.fetch_add(1, std::memory_order_relaxed) + 1);
   set.context = context_id(context);
-  set.metrics = intern_string(join_names(metrics, names));
+  set.metrics = intern_lasting_string(join_names(metrics, names));
   set.passes = static_cast<uint32_t>(slot.session.passes());
   set.replayed = slot.session.replays() ? 1 : 0;
   set.chip = slot.session.chip();

@@ -9,6 +9,7 @@
 #include "preload/hardware_counters/counter_slots.h"
 #include "preload/hardware_counters/plain_name.h"
 #include "preload/log/count.h"
+#include "preload/record/launch_extras.h"
 #include "preload/record/thread.h"
 #include "preload/record/thread_local.h"
 
@@ -18,6 +19,11 @@
 namespace prof::preload {
 
 std::atomic<bool> g_counter_ranges{false};
+
+void set_counters_of_ranges(bool on) {
+  g_counter_ranges.store(on, std::memory_order_relaxed);
+  set_nvtx_extra(kNvtxCounters, on);
+}
 
 namespace {
 
@@ -116,7 +122,7 @@ void open_counters(const GpuActivityCalls& gpu_activity) {
   g_captured_left_alone.store(false, std::memory_order_relaxed);
   g_hardware_counters_over.store(false, std::memory_order_relaxed);
   const bool wanted = options().counters.any();
-  g_counter_ranges.store(wanted && ranges, std::memory_order_relaxed);
+  set_counters_of_ranges(wanted && ranges);
   g_hardware_counters.store(wanted, std::memory_order_relaxed);
 }
 

@@ -39,6 +39,7 @@ void drop_measured_launch(const MeasuredLaunch& launch);
 
 // PROF_COUNTERS_OF=nvtx:NAME. Called after the record of a push and before that of a pop.
 extern std::atomic<bool> g_counter_ranges;
+void set_counters_of_ranges(bool on);
 inline bool counters_of_ranges() { return g_counter_ranges.load(std::memory_order_relaxed); }
 void counter_range_pushed(const void* domain, std::string_view domain_name, std::string_view name, uint64_t tick);
 void counter_range_popped(const void* domain);

@@ -61,7 +61,7 @@ void define_set(SampledDevice& sampled, uint32_t device) {
   set.id = sampled.set =
       static_cast<format::SampledSetId>(g_last_sampled_set.fetch_add(1, std::memory_order_relaxed) + 1);
   set.device = device;
-  set.metrics = intern_string(join_names(metrics, names));
+  set.metrics = intern_lasting_string(join_names(metrics, names));
   set.interval_ns = sampled.sampler.interval_ns();
   set.chip = sampled.sampler.host().chip();
   define(set);

@@ -68,6 +68,7 @@ class CallScope {
     }
     local.guard_frame = here;
     recording_ = true;
+    epoch_ = local.epoch;
     begin_ = now_ticks();
     local.state->events.enter_call(static_cast<uint32_t>(api), begin_);
   }
@@ -77,11 +78,9 @@ class CallScope {
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
   void restart_timer() { begin_ = now_ticks(); }  // the time so far was the recorder's, not the call's
-  // Returns false if a signal handler, or a fork inside the call, changed the thread's state. Nothing may be emitted
-  // then.
-  bool still_recording() const {
-    return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;
-  }
+  // Returns false if the recording ended during the call, or if the call continues in the child of a fork. Nothing may
+  // be emitted then. Otherwise the thread has the same state as at the start: a state changes with the epoch.
+  bool still_recording() const { return life().epoch.load(std::memory_order_relaxed) == epoch_; }
   void leave() {
     t_local.guard_frame = 0;
     if (still_recording()) [[likely]]
@@ -93,6 +92,7 @@ class CallScope {
  private:
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
+  uint64_t epoch_ = 0;  // of the recording
   bool recording_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "preload/driver/launch_numbers.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/log/ring.h"
+#include "preload/record/launch_extras.h"
 #include "preload/record/thread.h"
 
 #include <string_view>
@@ -36,6 +37,7 @@ void open_dumps() {
   g_slow_ns = ring && dump == option::Dump::Slow ? dump.number : 0;
   g_marker = dump.text;
   g_dump_at_marker.store(ring && dump == option::Dump::Nvtx, std::memory_order_relaxed);
+  set_nvtx_extra(kNvtxDump, marker_may_dump());
 }
 
 void request_dump(const char* why) {

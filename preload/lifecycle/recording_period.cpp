@@ -11,6 +11,7 @@
 #include "preload/lifecycle/load.h"
 #include "preload/lifecycle/start.h"
 #include "preload/lifecycle/subsystems.h"
+#include "preload/log/log_storage.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_scope.h"
 
@@ -104,14 +105,28 @@ bool control_starts(Window now) {
 bool passes_by() {
   const LifePage& page = life();
   const Window window = static_cast<Window>(g_window.load(std::memory_order_relaxed));
+  if (window >= Window::Ending) {
+    if (uint64_t* const lost = page.lost_calls.load(std::memory_order_relaxed); lost != nullptr) [[unlikely]] {
+      std::atomic_ref(*lost).fetch_add(1, std::memory_order_relaxed);
+    } else if (page.epoch.load(std::memory_order_relaxed) != 0) {
+      return false;
+    }
+    return !has_control_request(false);
+  }
   if (page.epoch.load(std::memory_order_relaxed) != 0 || window == Window::Open) return false;
-  if (window == Window::Ending || window == Window::Over) return !has_control_request(false);
   if (!page.prepared.load(std::memory_order_relaxed) || window == Window::AwaitsLaunch) return false;
   if (window == Window::AwaitsTime) return window_awaits_time();
   return !has_control_request(window == Window::AwaitsControl);
 }
 
 void request_end(const char* why) { g_end_requested.store(why, std::memory_order_release); }
+void end_because_log_is_full() {
+  if (end_requested() != nullptr) return;
+  // The page stays mapped after the recording, also for threads that still count when another one has started.
+  const auto counter = static_cast<uint32_t>(format::LossCounter::records_dropped_full);
+  life().lost_calls.store(&g_log.counters()->counter[counter], std::memory_order_relaxed);
+  request_end("the log is full");
+}
 void request_recording_end(const char* why) {
   g_restart_at_once.store(true);
   request_end(why);
@@ -145,6 +160,8 @@ void profiler_started() {
 }
 
 void profiler_stopped() {
+  if (life().lost_calls.load(std::memory_order_relaxed) != nullptr)
+    life().lost_calls.store(nullptr, std::memory_order_relaxed);
   if (options().start != option::Start::Profiler) {
     if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
     return;

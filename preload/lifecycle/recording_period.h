@@ -48,7 +48,11 @@ void profiler_stopped();
 // end it, and for a recording that is still being started.
 const char* end_requested();
 void request_end(const char* why);
-// The same, and the next recording starts with the next call if PROF_PARTS allows one. For a flight recorder.
+// For the helper thread: the log has no room for more records. From then on calls cost what they cost after the end of
+// a recording, and are counted as lost until cuProfilerStop or another recording.
+void end_because_log_is_full();
+// The same as request_end(), and the next recording starts with the next call if PROF_PARTS allows one. For a flight
+// recorder.
 void request_recording_end(const char* why);
 
 // Ends the recording. Waits, no longer than at exit, for the GPU operations that were recorded. Keeps errno. Returns

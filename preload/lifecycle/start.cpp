@@ -139,6 +139,7 @@ bool start_recording() {
   }
   g_pid = getpid();
   ++g_recordings;
+  life().lost_calls.store(nullptr, std::memory_order_relaxed);
   life().runtime_calls.store(options().runtime, std::memory_order_relaxed);
   // From here this thread records. Other threads pass through until the phase is Recording.
   life().epoch.store(epoch, std::memory_order_release);

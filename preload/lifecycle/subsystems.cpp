@@ -93,6 +93,10 @@ void finish_gpu(bool at_exit) {
   }
 }
 
+void watch_for_full_log(uint64_t) {
+  if (blocks_ran_out()) end_because_log_is_full();
+}
+
 void watch_for_ctl(uint64_t) {
   if (control_stop_requested()) request_end("prof ctl");
 }
@@ -134,6 +138,7 @@ constexpr Subsystem kSubsystems[] = {
      .before_restart = retire_blocks,
      .start = [](const StartFacts&) { return open_blocks(); },
      .tend = tend_blocks,
+     .watch = watch_for_full_log,
      .write_back = write_back_blocks,
      .finish_log = finish_blocks,
      .abandon = abandon_blocks},

@@ -2,6 +2,7 @@
 
 #include "preload/base/options.h"
 #include "preload/log/chunks.h"
+#include "preload/log/log_storage.h"
 #include "preload/log/ring.h"
 
 namespace prof::preload {
@@ -21,6 +22,9 @@ void tend_blocks() {
 }
 
 void write_back_blocks() { write_back_chunks(); }
+
+// A log that is not mapped has its counters in memory, and only a recording writes them to the file.
+bool blocks_ran_out() { return out_of_room() && g_log.backing() == format::Backing::Mapped; }
 
 uint64_t close_blocks() {
   close_ring();

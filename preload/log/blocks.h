@@ -13,6 +13,8 @@ bool open_blocks();
 void tend_blocks();
 // Copies the blocks to the file if the log is not mapped.
 void write_back_blocks();
+// Whether the log has no room for more records, and will have none.
+bool blocks_ran_out();
 // After this call no block is taken or overwritten. Returns the file offset after the last block that was taken.
 uint64_t close_blocks();
 // Before another recording of this process starts: `life` is the epoch of the recording that ended.

@@ -117,7 +117,15 @@ Chunk take_spare(uint32_t wanted) {
   return {};
 }
 
+// A thread needs a chunk and there is none.
+Chunk no_room() {
+  if (!in_ring() && !g_closed.load(std::memory_order_acquire) && !g_out_of_room.exchange(true)) wake_helper();
+  return {};
+}
+
 }  // namespace
+
+std::atomic<bool> g_out_of_room{false};
 
 bool open_chunks(uint64_t first_bytes, uint64_t largest) {
   const auto within_limits = [](uint64_t bytes) {
@@ -127,6 +135,7 @@ bool open_chunks(uint64_t first_bytes, uint64_t largest) {
   g_next_bytes.store(within_limits(first_bytes) / format::kBlockBytes * format::kBlockBytes, std::memory_order_relaxed);
   g_closed.store(false, std::memory_order_relaxed);
   g_full.store(false, std::memory_order_relaxed);
+  g_out_of_room.store(false, std::memory_order_relaxed);
   Slab* const first = make_slab();
   if (first == nullptr) return false;
   g_current.store(first, std::memory_order_release);
@@ -151,12 +160,13 @@ Chunk take_chunk(uint32_t wanted) {
     if (at >= kClosed) return {};
     slab->next.store(slab->blocks, std::memory_order_relaxed);  // keeps the counter from growing without limit
     Slab* next = g_ready.exchange(nullptr, std::memory_order_acq_rel);
+    if (next == nullptr && g_full.load(std::memory_order_relaxed)) return no_room();
     if (next == nullptr) {
       const uint64_t from = read_clocks().monotonic_ns;
       next = make_slab();
       count(format::LossCounter::slab_waits);
       count(format::LossCounter::slab_wait_ns, read_clocks().monotonic_ns - from);
-      if (next == nullptr) return {};
+      if (next == nullptr) return no_room();
     }
     Slab* expected = slab;
     if (!g_current.compare_exchange_strong(expected, next, std::memory_order_acq_rel)) {

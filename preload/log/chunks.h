@@ -12,6 +12,7 @@
 
 #include "preload/format/block.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
@@ -35,6 +36,10 @@ bool tend_chunks();
 // At exit: after this call no chunk is taken. Returns the file offset after the last block that was taken.
 uint64_t close_chunks();
 bool chunks_are_closed();
+// Whether a thread found no room for more records. Nothing gets room again in this recording: a limit or the disk was
+// reached. (In a ring blocks are used again.)
+extern std::atomic<bool> g_out_of_room;
+inline bool out_of_room() { return g_out_of_room.load(std::memory_order_relaxed); }
 // Copies the used blocks and the header to the file if the log is not mapped.
 void write_back_chunks();
 // abandon_chunks(): in the child of a fork, abandons all slabs. retire_chunks(): before another recording of this

@@ -34,10 +34,29 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
   return ok;
 }
 
-// Appends an event or a definition. If it returns true, the record is committed. The caller must be inside a scope that
-// records (thread_scope.h).
+// Appends an event. If it returns true, the record is committed. The caller must be inside a scope that records
+// (thread_scope.h).
 template <class E> bool emit(const E& event) { return append_record<&ThreadState::events>(event); }
-template <class D> bool define(const D& definition) { return append_record<&ThreadState::definitions>(definition); }
+
+// The definition of an id for one use is an event, directly before the record that uses the id. Counts what it costs.
+template <class D> __attribute__((noinline, cold)) bool define_once(const D& definition) {
+  if (!emit(definition)) return false;
+  uint8_t bytes[format::kMaxRecordBytes];
+  format::CodecState state;  // no field of a definition is a difference to an earlier record
+  count(format::LossCounter::definitions_inline);
+  count(format::LossCounter::definitions_inline_bytes,
+        static_cast<uint64_t>(format::encode(bytes, definition, state) - bytes));
+  return true;
+}
+
+// Appends a definition, as emit() appends an event.
+template <class D> bool define(const D& definition) {
+  if constexpr (format::is_one_of<D>(format::IdsForOneUse{})) {
+    if (static_cast<uint32_t>(definition.id) >= format::kFirstOnceId) [[unlikely]]
+      return define_once(definition);
+  }
+  return append_record<&ThreadState::definitions>(definition);
+}
 
 // Appends an event that later events need. A ring stores it among its definitions, which are not overwritten, as long
 // as there is room.

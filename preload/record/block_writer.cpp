@@ -46,7 +46,7 @@ void BlockWriter::abandon() {
   block_ = chunk_ = held_ = nullptr;
   chunk_left_ = 0;
   state_ = {};
-  used_ = 0;
+  used_ = format::kPayloadBytes;
   records_ = 0;
 }
 
@@ -69,6 +69,12 @@ bool BlockWriter::copy_in(const uint8_t* bytes, size_t size, const format::Codec
   state_ = state;
   commit(size);
   return true;
+}
+
+bool BlockWriter::drop() {
+  count(is_cut_off() || chunks_are_closed() ? format::LossCounter::after_exit
+                                            : format::LossCounter::records_dropped_full);
+  return false;
 }
 
 void BlockWriter::seal() {

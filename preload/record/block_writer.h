@@ -10,6 +10,7 @@
 #pragma once
 
 #include "preload/format/codec.h"
+#include "preload/log/chunks.h"
 #include "preload/log/count.h"
 
 #include <atomic>
@@ -20,29 +21,41 @@ namespace prof::preload {
 
 namespace detail {
 
-// The upper bound of the size of an encoded record: 10 bytes per varint field. For a record with texts or pairs it is
-// the format's own limit.
+// The upper bound of the size of an encoded record: 10 bytes per varint field, and its texts. For a record with pairs
+// or numbers it is the format's own limit.
 struct BoundVisitor {
   size_t bytes = 2;
   bool open = false;
+  bool texts = false;
   template <class T> constexpr void value(const char*, const T&) { bytes += sizeof(T) <= 4 ? 5 : 10; }
   template <class T> constexpr void optional(const char*, const T&) { bytes += sizeof(T) <= 4 ? 5 : 10; }
   constexpr void signed_value(const char*, int64_t) { bytes += 10; }
   constexpr void time(const char*, uint64_t) { bytes += 10; }
+  constexpr void quick_time(const char*, uint64_t) { bytes += 10; }
+  constexpr void quick_value(const char*, uint64_t) { bytes += 10; }
   constexpr void gpu_time(const char*, uint64_t) { bytes += 10; }
   constexpr void correlation(const char*, uint32_t) { bytes += 10; }
   constexpr void depth(const char*, uint64_t) { bytes += 10; }
   constexpr void optional_node(const char*, uint64_t) { bytes += 10; }
-  constexpr void text(const char*, std::string_view) { open = true; }
-  constexpr void optional_text(const char*, std::string_view) { open = true; }
+  constexpr void text(const char*, std::string_view x) { texts = true, bytes += 10 + x.size(); }
+  constexpr void optional_text(const char*, std::string_view x) {
+    texts = true, bytes += x.empty() ? 0 : 10 + x.size();
+  }
   constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void numbers(const char*, const format::Numbers&) { open = true; }
   constexpr void moments(const char*, const format::CallPairs&) { open = true; }
   constexpr void launch_of(const char*, uint32_t, const char*, format::GpuStreamId) { bytes += 15; }
 };
+// Of any record of this kind.
 template <class T> constexpr size_t bound_of() {
   BoundVisitor v;
   const T record{};
+  T::visit(record, v);
+  return v.open || v.texts ? format::kMaxRecordBytes : v.bytes;
+}
+// Of this record. Half of a block would be too short for any record with a text, and most texts are empty.
+template <class T> constexpr size_t bound_of(const T& record) {
+  BoundVisitor v;
   T::visit(record, v);
   return v.open ? format::kMaxRecordBytes : v.bytes;
 }
@@ -63,8 +76,7 @@ class BlockWriter {
   void abandon();
 
   template <class T> bool append(const T& record) {
-    constexpr size_t kBound = detail::bound_of<T>();
-    if (format::kPayloadBytes - used_ >= kBound && block_ != nullptr) [[likely]] {
+    if (format::kPayloadBytes - used_ >= detail::bound_of(record)) [[likely]] {
       uint8_t* const from = block_->payload + used_;
       commit(static_cast<size_t>(format::encode(from, record, state_) - from));
       return true;
@@ -96,6 +108,7 @@ class BlockWriter {
  private:
   // The record is passed by value: a record whose address is passed on could not stay in registers.
   template <class T> __attribute__((cold, noinline)) bool append_near_end(T record) {
+    if (out_of_room()) return drop();
     uint8_t bytes[detail::bound_of<T>()];
     if (block_ != nullptr) {
       format::CodecState state = state_;
@@ -106,6 +119,7 @@ class BlockWriter {
     const size_t size = static_cast<size_t>(format::encode(bytes, record, state_) - bytes);
     return copy_in(bytes, size, state_);
   }
+  bool drop();
   bool copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state);
   void commit(size_t size) {
     const uint32_t used = used_ + static_cast<uint32_t>(size);
@@ -118,9 +132,9 @@ class BlockWriter {
   void seal();
   void define_thread();
 
-  // Every record touches these 56 bytes, which are in one cache line (ThreadState).
+  // Every record of the program touches the first 48 of these bytes, which are in one cache line (ThreadState).
   format::Block* block_ = nullptr;
-  uint32_t used_ = 0;
+  uint32_t used_ = format::kPayloadBytes;  // without a block there is no room in it
   uint32_t records_ = 0;
   format::CodecState state_;
 

@@ -14,21 +14,34 @@ void define_meta(std::string_view key, std::string_view value) {
   define(format::MetaDef{key, value});
 }
 
+namespace {
+
+bool define_string(uint32_t id, std::string_view text) {
+  for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
+    format::StringPart part;
+    part.id = format::StringId{id};
+    part.total_bytes = text.size();
+    part.offset = offset;
+    const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
+    part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
+    if (!define(part)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 format::StringId intern_string(std::string_view text) {
   if (text.empty()) return {};
-  const uint32_t id = g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t new_id) {
-    for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
-      format::StringPart part;
-      part.id = format::StringId{new_id};
-      part.total_bytes = text.size();
-      part.offset = offset;
-      const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
-      part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
-      if (!define(part)) return false;
-    }
-    return true;
-  });
-  return format::StringId{id};
+  return format::StringId{
+      g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t id) { return define_string(id, text); })};
+}
+
+format::StringId intern_lasting_string(std::string_view text) {
+  if (text.empty()) return {};
+  const uint64_t hash = Hash{}.add(text).done();
+  if (const uint32_t known = g_intern.strings.find(hash); known != 0) return format::StringId{known};
+  return format::StringId{g_intern.strings.intern_lasting(hash, [&](uint32_t id) { return define_string(id, text); })};
 }
 
 }  // namespace prof::preload

@@ -32,13 +32,21 @@ bool g_key_made = false;
 ThreadState* page(uint32_t index) {
   ThreadState* there = g_pages[index].load(std::memory_order_acquire);
   if (there != nullptr) return there;
+  // The shapes come after all states, so that only the pages of threads that launch are used.
+  constexpr size_t kShapes = kKnownShapes * sizeof(KnownShape);
+  constexpr size_t kStates = (kStatesPerPage * sizeof(ThreadState) + 4095) / 4096 * 4096;
+  constexpr size_t kBytes = kStates + kStatesPerPage * kShapes;
   void* const memory =
-      mmap(nullptr, kStatesPerPage * sizeof(ThreadState), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const made = static_cast<ThreadState*>(memory);
-  for (uint32_t i = 0; i < kStatesPerPage; ++i) new (made + i) ThreadState;
+  char* const shapes = static_cast<char*>(memory) + kStates;
+  for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+    new (made + i) ThreadState;
+    made[i].shapes = reinterpret_cast<KnownShape*>(shapes + i * kShapes);
+  }
   if (g_pages[index].compare_exchange_strong(there, made, std::memory_order_acq_rel)) return made;
-  munmap(memory, kStatesPerPage * sizeof(ThreadState));
+  munmap(memory, kBytes);
   return there;
 }
 

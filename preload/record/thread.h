@@ -15,10 +15,18 @@ namespace prof::preload {
 struct StreamState;  // capture/streams/stream_table.h
 struct StackMemo;    // stacks/stack_memo.h
 
+// A launch shape of this thread and its ConfigId. All words are compared, so no hash of a shape must be trusted.
+struct alignas(64) KnownShape {
+  uint64_t words[6];
+  uint64_t id;  // format::ConfigId; 0: none
+};
+inline constexpr uint32_t kKnownShapes = 64;
+
 // One recorded thread. Slots are in memory of the recorder and are reused after the thread ended.
 struct alignas(64) ThreadState {
   // The stream of its last launch on a created stream. It is in one cache line with what a record touches.
   StreamState* last_stream = nullptr;
+  KnownShape* shapes = nullptr;  // kKnownShapes of them; zeros at first, and never freed
   BlockWriter events;
   BlockWriter definitions;
   uint32_t ordinal = 0;  // format::ThreadOrdinal
@@ -30,6 +38,7 @@ struct alignas(64) ThreadState {
   uint32_t learning = 0;      // reads unwind tables: a signal handler must not read them now
   std::atomic<uint32_t> in_use{0};
   std::atomic<uint64_t> life{0};  // the epoch of the recording that opened it
+  bool keeps_shape = false;       // `shapes` are being changed: a signal handler must not change them now
 };
 
 // Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).

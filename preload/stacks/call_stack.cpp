@@ -65,7 +65,6 @@ __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thre
     count_gaps(stack.flags);
     return true;
   });
-  if (id == 0) count(format::LossCounter::stack_table_full);
   return id;
 }
 

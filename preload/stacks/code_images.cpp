@@ -226,7 +226,7 @@ void write_image(const Image& image) {
   def.base = image.base;
   def.begin = image.begin;
   def.end = image.end;
-  def.path = intern_string(path);
+  def.path = intern_lasting_string(path);
   char digits[2 * sizeof image.build_id];
   for (uint32_t i = 0; i < image.build_id_bytes; ++i) {
     digits[2 * i] = "0123456789abcdef"[image.build_id[i] >> 4];

@@ -3,10 +3,12 @@
 
 #include "tests/bench/hook_measures.h"
 
+#include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -60,9 +62,24 @@ template <class Body> __attribute__((noinline)) void below(int frames, unsigned 
   asm volatile("" ::: "memory");
 }
 
+// Brings the recording to its end.
+void end_recording(Gpu& gpu, Case::When when) {
+  const auto launch = [&] { Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr)); };
+  if (when == Case::Over) {
+    Gpu::check(gpu.get<decltype(&cuProfilerStart)>("cuProfilerStart")());
+    launch();
+    Gpu::check(gpu.get<decltype(&cuProfilerStop)>("cuProfilerStop")());
+    return;
+  }
+  for (int i = 0; i < 20'000; ++i) launch();
+  for (int i = 0; i < 1000 && recorder_has_thread(); ++i) usleep(10'000);
+  if (recorder_has_thread()) fail("the log does not become full");
+}
+
 void bench_launch(const Case& which) {
   Gpu gpu;
   const CUstream shared = gpu.stream();
+  if (which.when != Case::During) end_recording(gpu, which.when);
   Plan plan;
   if (which.threads > 1) plan.rounds = 30, plan.single_batches = 100;
   std::vector<Comparison> results(static_cast<size_t>(which.threads));

@@ -23,6 +23,7 @@ struct Case {
   int frames = 0;                // so many frames, in addition to the benchmark's own, below which it launches
   int places = 1;                // number of different stacks, used in turn
   size_t other_bytes = 0;        // bytes that the program writes between two calls
+  enum When { During, Over, Full } when = During;  // the recording was stopped; it ended because its log was full
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
@@ -31,6 +32,10 @@ constexpr Case kCases[] = {
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
     {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
      false, "marks"},
+    {"launch_over", "cuLaunchKernel, 1 thread, after the recording was stopped", 1, false, false, Case::Launch, true,
+     "counts", "off", 0, 1, 0, Case::Over},
+    {"launch_full", "cuLaunchKernel, 1 thread, after the log was full", 1, false, false, Case::Launch, true, "counts",
+     "off", 0, 1, 0, Case::Full},
     {"launch_cold", "cuLaunchKernel, 1 thread, after 256 KiB of other code and 2 MiB of other data", 1, false, false,
      Case::Cold, false, "counts", "off", 0, 1, size_t{2} << 20},
     {"launch_colder", "cuLaunchKernel, 1 thread, after 256 KiB of other code and 12 MiB of other data", 1, false, false,

@@ -94,6 +94,8 @@ uint8_t* encode(const KindSignature& kind, const std::vector<Value>& values, for
       case 'v': out.value("", value.number); break;
       case 's': out.signed_value("", static_cast<int64_t>(value.number)); break;
       case 't': out.time("", value.number); break;
+      case 'T': out.quick_time("", value.number); break;
+      case 'V': out.quick_value("", value.number); break;
       case 'g': out.gpu_time("", value.number); break;
       case 'c': out.correlation("", static_cast<uint32_t>(value.number)); break;
       case 'n':

@@ -36,22 +36,26 @@ struct Loader {
     return false;
   }
   template <class Id, class T> void keep(ById<Id, T>& table, Id id, const T& def, RecordPlace place) {
-    if (possible(id, place)) table.set(id, def);
+    if (place.block->kind == format::BlockKind::Events && static_cast<uint32_t>(id) >= format::kFirstOnceId) {
+      table.set_once(id, def);
+    } else if (possible(id, place)) {
+      table.set(id, def);
+    }
   }
 
   void operator()(const format::StringPart& part, RecordPlace place) {
-    if (!possible(part.id, place)) return;
     if (part.offset == 0 && part.text.size() >= part.total_bytes) {
-      to.strings.set(part.id, part.text);
+      keep(to.strings, part.id, part.text, place);
       return;
     }
+    if (place.block->kind == format::BlockKind::Definitions && !possible(part.id, place)) return;
     PartialString& partial = parts[static_cast<uint32_t>(part.id)];
     partial.total = part.total_bytes;
     if (part.offset != partial.text.size()) return;  // an earlier part is missing: the text is cut there
     partial.text += part.text;
     if (partial.text.size() < partial.total) return;
     to.long_strings.push_back(std::move(partial.text));
-    to.strings.set(part.id, to.long_strings.back());
+    keep(to.strings, part.id, std::string_view(to.long_strings.back()), place);
     parts.erase(static_cast<uint32_t>(part.id));
   }
   void operator()(const format::ThreadDef& def, RecordPlace place) { keep(to.threads, def.thread, def, place); }
@@ -113,7 +117,8 @@ struct Loader {
     for (auto& [id, partial] : parts) {
       ++to.incomplete_strings;
       to.long_strings.push_back(std::move(partial.text));
-      to.strings.set(static_cast<format::StringId>(id), to.long_strings.back());
+      if (id < format::kFirstOnceId || id < log.log_bytes())
+        to.strings.set(static_cast<format::StringId>(id), to.long_strings.back());
     }
     ById<uint32_t, DefinedDevice> devices_with_properties;
     to.devices.for_each([&](uint32_t ordinal, const DefinedDevice& device) {
@@ -129,13 +134,29 @@ struct Loader {
   }
 };
 
-// The definitions in event blocks.
-struct AnchorsAndThreads {
+// The definitions in event blocks: threads and clock anchors, if they are wanted, and those for one use.
+struct FromEvents {
   static constexpr bool kSeldom = true;
   Loader& loader;
-  void operator()(const format::ClockAnchor& anchor, RecordPlace place) { loader(anchor, place); }
-  void operator()(const format::ThreadDef& def, RecordPlace place) { loader(def, place); }
+  bool anchors_and_threads;
+  void operator()(const format::ClockAnchor& anchor, RecordPlace place) {
+    if (anchors_and_threads) loader(anchor, place);
+  }
+  void operator()(const format::ThreadDef& def, RecordPlace place) {
+    if (anchors_and_threads) loader(def, place);
+  }
+  template <class T>
+  requires(format::is_one_of<T>(format::IdsForOneUse{})) void operator()(const T& def, RecordPlace place) {
+    if (static_cast<uint32_t>(def.id) >= format::kFirstOnceId) loader(def, place);
+  }
 };
+
+bool has_definitions_for_one_use(const LogFile& log) {
+  for (const LogCounter& counter : log.counters()) {
+    if (counter.name == "definitions_inline") return counter.value != 0;
+  }
+  return false;
+}
 
 // Clock anchors are rare and may be in any thread's blocks. Their tag has two bytes. A block without these two
 // consecutive bytes has no anchor and need not be decoded. Returns false also if the log numbers its kinds differently.
@@ -175,12 +196,15 @@ std::string LogDefinitions::shown_command_line() const {
 LogDefinitions load_definitions(const LogFile& log, ReadFrom from) {
   LogDefinitions definitions;
   Loader loader{log, definitions};
-  AnchorsAndThreads from_events{loader};
+  FromEvents from_events{loader, from == ReadFrom::AllBlocks};
+  const bool once = has_definitions_for_one_use(log);
   uint32_t last_thread = 0;  // its definition is in the first event block that exists
   for (const BlockRef& block : log.blocks()) {
     if (block.kind == format::BlockKind::Definitions) {
       const DecodeResult result = decode_block(log, block, loader);
       if (result.bad_record) definitions.damage.push_back(record_damage(block, result));
+    } else if (once) {
+      decode_block(log, block, from_events);
     } else if (from == ReadFrom::DefinitionBlocks) {
       continue;
     } else if (std::exchange(last_thread, block.thread) != block.thread || !surely_without_anchors(log, block)) {

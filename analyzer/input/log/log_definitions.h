@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -22,29 +23,30 @@ template <class T>
 concept KeptEvent = std::same_as<T, format::ResourceName> || std::same_as<T, format::GraphNode> ||
     std::same_as<T, format::GraphMade> || std::same_as<T, format::NvtxSyncPoint>;
 
-// Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0).
+// Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0). Those for one use start
+// at format::kFirstOnceId and may be any.
 template <class Id, class T> class ById {
  public:
   // Null: the log has no such definition (0 means "none", others are lost).
   const T* find(Id id) const {
     const auto index = static_cast<size_t>(id);
-    return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
+    if (index < known_.size()) return known_[index] ? &rows_[index] : nullptr;
+    const auto found = once_.find(static_cast<uint32_t>(id));
+    return found != once_.end() ? &once_rows_[found->second].second : nullptr;
   }
-  T* find(Id id) {
-    const auto index = static_cast<size_t>(id);
-    return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
-  }
+  T* find(Id id) { return const_cast<T*>(static_cast<const ById*>(this)->find(id)); }
   // The definition, or one whose fields are all 0 or empty.
   const T& operator[](Id id) const {
     static const T none{};
     const T* const found = find(id);
     return found != nullptr ? *found : none;
   }
-  size_t id_limit() const { return rows_.size(); }  // ids are below this
+  size_t id_limit() const { return rows_.size(); }  // ids are below this, but for those for one use
   template <class F> void for_each(F&& f) const {
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (known_[i]) f(static_cast<Id>(i), rows_[i]);
     }
+    for (const auto& [id, row] : once_rows_) f(id, row);
   }
   // False: the id is already defined; the first definition stays.
   bool set(Id id, const T& row) {
@@ -58,10 +60,17 @@ template <class Id, class T> class ById {
     known_[index] = true;
     return true;
   }
+  bool set_once(Id id, const T& row) {
+    if (!once_.try_emplace(static_cast<uint32_t>(id), once_rows_.size()).second) return false;
+    once_rows_.emplace_back(id, row);
+    return true;
+  }
 
  private:
   std::vector<T> rows_;
   std::vector<bool> known_;
+  std::unordered_map<uint32_t, size_t> once_;  // ids for one use -> their rows, in the log's order
+  std::vector<std::pair<Id, T>> once_rows_;
 };
 
 struct DefinedDevice {

@@ -43,7 +43,7 @@ bool parse_field(std::string_view word, FieldSignature& field) {
   field.optional = !encoding.empty() && encoding.front() == '?';
   field.joined = !encoding.empty() && encoding.front() == '&';
   if (field.optional || field.joined) encoding.remove_prefix(1);
-  if (encoding.size() != 1 || std::string_view("vstgcndxpqawkr").find(encoding[0]) == std::string_view::npos)
+  if (encoding.size() != 1 || std::string_view("vstgcndxpqawkrTV").find(encoding[0]) == std::string_view::npos)
     return false;
   field.encoding = encoding[0];
   return (field.encoding != 'k' || field.optional) && (field.encoding == 'r') == field.joined;
@@ -135,6 +135,8 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
       case 'v': value.number = from.varint(); break;
       case 's': value.number = static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 't': value.number = state.tick += from.varint(); break;
+      case 'T': value.number = state.tick += from.quick(); break;
+      case 'V': value.number = from.quick(); break;
       case 'g': value.number = state.gpu_ns += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'c': value.number = state.correlation += static_cast<uint32_t>(format::unzigzag(from.varint())); break;
       case 'n': value.number = state.graph_node += static_cast<uint64_t>(format::unzigzag(from.varint())); break;

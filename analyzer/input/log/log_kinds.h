@@ -91,6 +91,8 @@ struct AssignByName {
   template <class T> void optional_node(const char* name, T& x) const { value(name, x); }
   void signed_value(const char* name, int64_t& x) const { value(name, x); }
   void time(const char* name, uint64_t& x) const { value(name, x); }
+  void quick_time(const char* name, uint64_t& x) const { value(name, x); }
+  void quick_value(const char* name, uint64_t& x) const { value(name, x); }
   void gpu_time(const char* name, uint64_t& x) const { value(name, x); }
   void correlation(const char* name, uint32_t& x) const { value(name, x); }
   void depth(const char* name, uint64_t& x) const { value(name, x); }

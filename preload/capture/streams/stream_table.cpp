@@ -125,10 +125,9 @@ void erase(IndexSlot* index, uint64_t key, uint32_t slot) {
 // The caller holds the gate. kMaxStreams: no slot is free.
 uint32_t free_slot() {
   const uint32_t end = g_streams->high_water.load(std::memory_order_relaxed);
-  for (uint32_t i = 0; i < end; ++i) {
-    if (!g_streams->states[i].live.load(std::memory_order_relaxed)) return i;
-  }
-  return end;
+  uint32_t& at = g_streams->first_free;
+  while (at < end && g_streams->states[at].live.load(std::memory_order_relaxed)) ++at;
+  return at;
 }
 
 // Called when a stream ends: records of its operations may still be in CUPTI's buffers.
@@ -228,6 +227,7 @@ void remove_stream(StreamState& state) {
   if (state.gpu_key != 0) erase(g_streams->gpu_index, state.gpu_key, slot);
   end_life(state);
   state.live.store(false, std::memory_order_release);
+  if (slot < g_streams->first_free) g_streams->first_free = slot;
 }
 
 ContextState* find_context(CUcontext handle) {

@@ -19,7 +19,7 @@
 
 namespace prof::preload {
 
-inline constexpr uint32_t kMaxStreams = 4096;
+inline constexpr uint32_t kMaxStreams = 1u << 16;
 inline constexpr uint32_t kMaxContexts = 256;
 
 struct MarkRing;     // mark_events.cpp
@@ -138,6 +138,7 @@ struct StreamTable {
   IndexSlot gpu_index[kIndex];
   StreamState states[kMaxStreams];
   std::atomic<uint32_t> high_water;
+  uint32_t first_free;         // no slot before it is free; the gate guards it
   std::atomic<uint32_t> gate;  // futex word: 0 while no thread adds or removes
   std::atomic<uint64_t>
       unreported_of_destroyed_streams;  // operations of streams that ended before CUPTI had reported them

@@ -10,10 +10,10 @@ namespace {
 format::DomainId library_domain() {
   constexpr std::string_view kDomain = "library";
   static const uint64_t hash = Hash().add(kDomain).add(kDomain.size()).done();
-  return static_cast<format::DomainId>(g_intern.nvtx_domains.intern(hash, [&](uint32_t fresh) {
+  return static_cast<format::DomainId>(g_intern.nvtx_domains.intern_lasting(hash, [&](uint32_t fresh) {
     format::NvtxDomainDef definition;
     definition.id = static_cast<format::DomainId>(fresh);
-    definition.name = intern_string(kDomain);
+    definition.name = intern_lasting_string(kDomain);
     return define(definition);
   }));
 }
@@ -23,13 +23,14 @@ format::LabelId intern_label(std::string_view text) {
   if (string == format::StringId{}) return {};
   const format::DomainId domain = library_domain();
   const uint64_t hash = Hash().add(text).add(static_cast<uint64_t>(domain)).add(0x6c6962).done();
-  return static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, [&](uint32_t fresh) {
+  const auto write = [&](uint32_t fresh) {
     format::NvtxLabelDef definition;
     definition.id = static_cast<format::LabelId>(fresh);
     definition.domain = domain;
     definition.text = string;
     return define(definition);
-  }));
+  };
+  return static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, write, is_kept(string)));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ void Recorded::write_new(uint64_t key, std::string_view text) const {
   event.label = intern_label(text);
   const uint64_t label = static_cast<uint64_t>(event.label);
   if (label == 0) event.text = text;
-  if (label != 0 && label >> 24 == 0)
+  if (label != 0 && is_kept(event.label))
     g_library_labels[key & 1023].store(key >> 24 << 24 | label, std::memory_order_relaxed);
   emit(event);
 }

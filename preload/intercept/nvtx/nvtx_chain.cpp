@@ -4,6 +4,7 @@
 #include "preload/base/messages.h"
 #include "preload/driver/handle_map.h"
 #include "preload/lifecycle/load.h"
+#include "preload/record/launch_extras.h"
 
 #include <atomic>
 #include <cstring>
@@ -77,6 +78,7 @@ void* chained_symbol(const char* name) {
 void nvtx_chain_object(NvtxGetExportTableFunc_t get_table) {
   void* const found = chained_symbol("InitializeInjectionNvtx2");
   if (found == nullptr) return;
+  set_nvtx_extra(kNvtxChain, true);
   fill_tables();
   g_get_table.store(get_table, std::memory_order_release);
   reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(found)(export_table);

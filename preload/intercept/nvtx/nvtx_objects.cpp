@@ -53,7 +53,7 @@ void* allocate(size_t bytes) {
 }
 
 NvtxObject* make(uint64_t magic, NvtxObject* domain, std::string_view text) {
-  const uint64_t hash = Hash().add(text).done();
+  const uint64_t hash = hash_of_text(text);
   const uint64_t key = Hash().add(magic).add(reinterpret_cast<uint64_t>(domain)).add(hash).done();
   if (const uint64_t known = g_objects.find(reinterpret_cast<void*>(key)); known != 0) {
     return reinterpret_cast<NvtxObject*>(known);
@@ -105,7 +105,7 @@ NvtxObject* make_own(uint64_t magic, NvtxObject* domain, std::string_view text) 
   object->named = object->named_object = 0;
   std::memcpy(object->text, text.data(), text.size());
   object->text[text.size()] = '\0';
-  object->hash = Hash().add(text).done();
+  object->hash = hash_of_text(text);
   object->magic = magic;
   return object;
 }
@@ -149,10 +149,10 @@ format::DomainId nvtx_domain_id(NvtxObject* domain) {
   if (domain == nullptr) return {};
   const uint64_t known = domain->defined.load(std::memory_order_relaxed);
   if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::DomainId>(known & 0xffffffff);
-  const uint32_t id = g_intern.nvtx_domains.intern(domain->hash, [&](uint32_t fresh) {
+  const uint32_t id = g_intern.nvtx_domains.intern_lasting(domain->hash, [&](uint32_t fresh) {
     format::NvtxDomainDef definition;
     definition.id = static_cast<format::DomainId>(fresh);
-    definition.name = intern_string(domain->view());
+    definition.name = intern_lasting_string(domain->view());
     return define(definition);
   });
   if (id != 0) domain->defined.store(t_local.epoch << 32 | id, std::memory_order_relaxed);

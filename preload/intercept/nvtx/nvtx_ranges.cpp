@@ -29,6 +29,18 @@ __attribute__((noinline)) int push_wide(NvtxObject* domain, const nvtxEventAttri
   WideBuffer wide;
   return nvtx_push(domain, nvtx_message(attributes, wide.bytes));
 }
+__attribute__((noinline)) int push_any(const char* text) {
+  const KeepErrno keep;
+  const int level = nvtx_push(nullptr, plain(text));
+  if (g_nvtx_chain.RangePushA != nullptr) g_nvtx_chain.RangePushA(text);
+  return level;
+}
+__attribute__((noinline)) int pop_any() {
+  const KeepErrno keep;
+  const int level = nvtx_pop(nullptr);
+  if (g_nvtx_chain.RangePop != nullptr) g_nvtx_chain.RangePop();
+  return level;
+}
 int push_attributes(NvtxObject* domain, const nvtxEventAttributes_t* attributes) {
   if (attributes != nullptr && attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE)
     return push_wide(domain, attributes);
@@ -91,10 +103,8 @@ int RangePushEx(const nvtxEventAttributes_t* attributes) {
   return level;
 }
 int RangePushA(const char* text) {
-  const KeepErrno keep;
-  const int level = nvtx_push(nullptr, plain(text));
-  if (g_nvtx_chain.RangePushA != nullptr) g_nvtx_chain.RangePushA(text);
-  return level;
+  int level = 0;
+  return nvtx_push_known(text, level) ? level : push_any(text);
 }
 int RangePushW(const wchar_t* text) {
   const KeepErrno keep;
@@ -104,10 +114,8 @@ int RangePushW(const wchar_t* text) {
   return level;
 }
 int RangePop() {
-  const KeepErrno keep;
-  const int level = nvtx_pop(nullptr);
-  if (g_nvtx_chain.RangePop != nullptr) g_nvtx_chain.RangePop();
-  return level;
+  int level = 0;
+  return nvtx_pop_plain(level) ? level : pop_any();
 }
 void DomainMarkEx(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes) {
   const KeepErrno keep;

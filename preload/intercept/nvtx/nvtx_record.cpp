@@ -15,6 +15,7 @@
 #include "preload/log/count.h"
 #include "preload/record/append.h"
 #include "preload/record/intern.h"
+#include "preload/record/launch_extras.h"
 #include "preload/record/recording_window.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_local.h"
@@ -58,7 +59,7 @@ struct Label {
 __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMessage& message, uint64_t hash) {
   const format::StringId text = message.text.empty() ? format::StringId{} : intern_string(message.text);
   Label label;
-  if (text == format::StringId{} && !message.text.empty()) {
+  if (text == format::StringId{} && !message.text.empty()) {  // the log had no room for it, and may have again
     label.inline_text = message.text;
     if (message.text.size() > format::kMaxTextBytes) {
       count(format::LossCounter::text_cut);
@@ -66,7 +67,7 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
     }
     hash = Hash().add(static_cast<uint64_t>(domain)).add(message.category).add(message.color).done();
   }
-  label.id = static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, [&](uint32_t fresh) {
+  const auto write = [&](uint32_t fresh) {
     format::NvtxLabelDef definition;
     definition.id = static_cast<format::LabelId>(fresh);
     definition.domain = domain;
@@ -75,7 +76,8 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
     definition.has_color = message.has_color ? 1 : 0;
     definition.color = message.color;
     return define(definition);
-  }));
+  };
+  label.id = static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, write, is_kept(text)));
   if (label.id == format::LabelId{} && label.inline_text.empty()) {
     label.inline_text = {message.text.data(),
                          message.text.size() < format::kMaxTextBytes ? message.text.size() : format::kMaxTextBytes};
@@ -83,17 +85,37 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
   return label;
 }
 
+// The same text with another domain, category or colour is another label. Three independent factors, folded once.
+uint64_t label_hash(uint64_t text, format::DomainId domain, uint32_t category, uint32_t color, bool has_color) {
+  return Hash::fold(text ^ (static_cast<uint64_t>(domain) << 32 | category),
+                    ((uint64_t{color} << 1 | (has_color ? 1 : 0)) * 0x9e3779b97f4a7c15) ^ 0xa0761d6478bd642f);
+}
+
+// 2^12 entries of [42-bit tag | 22-bit LabelId]. An entry may be overwritten at any time: a miss costs a search in the
+// interned labels, never a second id. The tag contains the epoch: an entry of an earlier recording fits nothing.
+constexpr uint32_t kCachedLabels = 1u << 12;
+std::atomic<uint64_t> g_label_cache[kCachedLabels];
+uint64_t cache_key(uint64_t hash) { return hash ^ t_local.epoch << 22; }
+// 0: not in the cache.
+uint32_t cached_label(uint64_t key) {
+  const uint64_t entry = g_label_cache[key % kCachedLabels].load(std::memory_order_relaxed);
+  return (entry ^ key) >> 22 == 0 ? static_cast<uint32_t>(entry) & (format::kFirstOnceId - 1) : 0;
+}
+
 Label label_of(NvtxObject* domain, const NvtxMessage& message) {
-  const format::DomainId id = nvtx_domain_id(domain);
-  const uint64_t text = message.text_hash != 0 ? message.text_hash : Hash().add(message.text).done();
-  // The same text with another domain, category or colour is another label. Three independent factors, folded once.
-  const uint64_t hash = Hash::fold(text ^ (static_cast<uint64_t>(id) << 32 | message.category),
-                                   (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^
-                                       0xa0761d6478bd642f) |
-                        1;
-  if (const uint32_t known = g_intern.nvtx_labels.find(hash); known != 0)
-    return {static_cast<format::LabelId>(known), {}};
-  return new_label(id, message, hash);
+  const format::DomainId id = domain == nullptr ? format::DomainId{} : nvtx_domain_id(domain);
+  const uint64_t text = message.text_hash != 0 ? message.text_hash : hash_of_text(message.text);
+  const uint64_t hash = label_hash(text, id, message.category, message.color, message.has_color);
+  const uint64_t key = cache_key(hash);
+  if (const uint32_t cached = cached_label(key); cached != 0) [[likely]]
+    return {static_cast<format::LabelId>(cached), {}};
+  const uint32_t known = g_intern.nvtx_labels.find(hash);
+  const Label label = known != 0 ? Label{static_cast<format::LabelId>(known), {}} : new_label(id, message, hash);
+  if (label.id != format::LabelId{} && is_kept(label.id) && label.inline_text.empty()) {
+    const uint64_t entry = (key & ~uint64_t{format::kFirstOnceId - 1}) | static_cast<uint32_t>(label.id);
+    g_label_cache[key % kCachedLabels].store(entry, std::memory_order_relaxed);
+  }
+  return label;
 }
 
 template <class Event> void emit_message(Event& event, NvtxObject* domain, const NvtxMessage& message) {
@@ -192,6 +214,56 @@ NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer) 
   return message;
 }
 
+namespace {
+
+// Whether a push or a pop on this thread is only one record.
+inline bool records_only() {
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  return epoch != 0 && t_local.epoch == epoch && !nvtx_has_extras();
+}
+
+// Whether nothing is recorded, nothing starts with this push or pop, and no other tool gets it.
+inline bool passes_by_quickly() {
+  return !window_is(Window::Open) && !window_is(Window::AwaitsRange) && !nvtx_has_extras() && passes_by();
+}
+
+}  // namespace
+
+// The usual case of the most frequent function. Nothing here changes errno.
+__attribute__((flatten)) bool nvtx_push_known(const char* text, int& level) {
+  if (!records_only()) [[unlikely]] {
+    if (!passes_by_quickly()) return false;
+    level = level_after_push(nullptr);
+    return true;
+  }
+  if (text == nullptr) [[unlikely]]
+    return false;
+  const uint64_t now = now_ticks();
+  const uint64_t hash = label_hash(hash_of_text(text), {}, 0, 0, false);
+  const uint32_t label = cached_label(cache_key(hash));
+  if (label == 0) [[unlikely]]
+    return false;
+  format::NvtxPush event;
+  event.time = now;
+  event.label = static_cast<format::LabelId>(label);
+  emit(event);
+  level = level_after_push(nullptr);
+  return true;
+}
+
+__attribute__((flatten)) bool nvtx_pop_plain(int& level) {
+  if (!records_only()) [[unlikely]] {
+    if (!passes_by_quickly()) return false;
+    level = level_after_pop(nullptr);
+    return true;
+  }
+  format::NvtxPop event;
+  event.time = now_ticks();
+  emit(event);
+  level = level_after_pop(nullptr);
+  return true;
+}
+
 __attribute__((flatten)) int nvtx_push(NvtxObject* domain, const NvtxMessage& message) {
   const EventScope scope;
   if (scope.recording()) [[likely]] {
@@ -217,7 +289,7 @@ __attribute__((flatten)) int nvtx_pop(NvtxObject* domain) {
       counter_range_popped(domain);
     format::NvtxPop event;
     event.time = now_ticks();
-    event.domain = nvtx_domain_id(domain);
+    event.domain = domain == nullptr ? format::DomainId{} : nvtx_domain_id(domain);
     emit(event);
   }
   if (in_awaited_range() && ends_with_pop(domain)) [[unlikely]]

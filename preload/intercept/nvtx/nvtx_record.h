@@ -37,6 +37,10 @@ NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer);
 // It is NVTX_NO_PUSH_POP_TRACKING if the program has more domains than a thread keeps levels for.
 int nvtx_push(NvtxObject* domain, const NvtxMessage& message);
 int nvtx_pop(NvtxObject* domain);
+// The same for a text without attributes in the default domain. False: there is more to do than one record, and nothing
+// was done.
+bool nvtx_push_known(const char* text, int& level);
+bool nvtx_pop_plain(int& level);
 uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message);
 void nvtx_end(uint64_t range);
 void nvtx_mark(NvtxObject* domain, const NvtxMessage& message);

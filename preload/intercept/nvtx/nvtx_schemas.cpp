@@ -191,7 +191,7 @@ format::SchemaId define_schema(NvtxSchema* schema, int& budget) {
   if (schema == nullptr || --budget < 0) return {};
   const uint64_t known = schema->defined.load(std::memory_order_relaxed);
   if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::SchemaId>(known & 0xffffffff);
-  const uint32_t id = g_intern.nvtx_schemas.intern(schema->key, [&](uint32_t fresh) {
+  const uint32_t id = g_intern.nvtx_schemas.intern_lasting(schema->key, [&](uint32_t fresh) {
     format::NvtxSchemaDef definition;
     definition.id = static_cast<format::SchemaId>(fresh);
     definition.domain = nvtx_domain_id(schema->domain);
@@ -239,7 +239,7 @@ format::NvtxCounterId nvtx_counter_id(NvtxCounter* counter) {
   const uint64_t known = counter->defined.load(std::memory_order_relaxed);
   if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::NvtxCounterId>(known & 0xffffffff);
   const uint64_t key = Hash().add(reinterpret_cast<uint64_t>(counter)).done();
-  const uint32_t id = g_intern.nvtx_counters.intern(key, [&](uint32_t fresh) {
+  const uint32_t id = g_intern.nvtx_counters.intern_lasting(key, [&](uint32_t fresh) {
     format::NvtxCounterDef definition;
     definition.id = static_cast<format::NvtxCounterId>(fresh);
     definition.domain = nvtx_domain_id(counter->domain);

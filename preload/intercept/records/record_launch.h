@@ -1,5 +1,6 @@
 // Kernel launches: each has one KernelLaunch event, and its shape is interned as a ConfigId. This is the hottest path
-// of libprof.so: one hash of the shape, one search in a cache, one record. It runs in the program.
+// of libprof.so: one comparison of the shape with one that the thread launched before, one record. It runs in the
+// program.
 #pragma once
 
 #include "preload/capture/gpu_activity.h"
@@ -50,25 +51,34 @@ constexpr LaunchShape shape_of(CUfunction function, CUstream stream, uint32_t gx
 namespace form {
 
 struct Kernel {
+  static constexpr bool kNeverProgrammatic = true;
+  static CUstream stream(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         CUstream stream, void**, void**) {
+    return stream;
+  }
   static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, CUstream stream, void**, void**) {
     return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, 0);
   }
 };
 struct CooperativeKernel {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, CUstream stream, void**) {
     return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, format::kConfigCooperative);
   }
 };
 struct KernelConfig {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
 };
 // cuFuncSetBlockShape sets the block earlier.
 struct Function {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
 };
 struct FunctionGrid {
+  static constexpr bool kNeverProgrammatic = false;
   static LaunchShape shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
     return shape_of(f, stream, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1, 0, 0, 0, 0, 0);
   }
@@ -76,26 +86,31 @@ struct FunctionGrid {
 
 }  // namespace form
 
-// The id of a shape, defined when it is first seen. 0: the log is full. For a failed launch the driver is never queried
-// about the function, because the handle may be invalid.
+// The id of a shape, defined when it is first seen; it is for one use if the table is full. 0: the log is full. For a
+// failed launch the driver is never queried about the function, because the handle may be invalid.
 format::ConfigId config_id_slow(LaunchShape shape, Api api, bool succeeded, uint64_t key);
 
-// 2^13 entries of [40-bit tag | 24-bit id]. An entry may be overwritten at any time: a miss costs a search in the
-// interned tables, never a second id.
-extern std::atomic<uint64_t> g_config_cache[8192];
+// Where a shape is in KnownShape tables of threads.
+inline uint32_t place_of(const LaunchShape& s) {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
+  const uint64_t mixed = (s.grid_xy + s.grid_z_block_x) * kFactor + reinterpret_cast<uint64_t>(s.function);
+  return static_cast<uint32_t>(mixed * kFactor >> 58);
+}
+static_assert(kKnownShapes == 1u << (64 - 58));
+
+// The same for any launch. The thread's own table has the shapes of its last launches. The shape comes as its words, so
+// that it stays in registers.
+format::ConfigId config_id_of_other(CUfunction function, uint64_t grid_xy, uint64_t grid_z_block_x, uint64_t block_yz,
+                                    uint64_t shared_attributes, Api api, bool succeeded);
 
 inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded) {
-  // Three independent products instead of a chain of six: 4 ns instead of 12.
-  const uint64_t a =
-      Hash::fold(reinterpret_cast<uint64_t>(s.function) ^ 0xa0761d6478bd642f, function_key() ^ 0xe7037ed1a0b428db);
-  const uint64_t b = Hash::fold(s.grid_xy ^ 0x8ebc6af09c88c6e3, s.grid_z_block_x ^ 0x589965cc75374cc3);
-  const uint64_t c = Hash::fold(s.block_yz ^ 0x1d8e4e27c47d124f,
-                                (s.shared_attributes | static_cast<uint64_t>(api) << 48) ^ 0xeb44accab455d165);
-  const uint64_t key = Hash::fold(a ^ b, c + 0x9e3779b97f4a7c15);
-  const uint64_t entry = g_config_cache[key & 8191].load(std::memory_order_relaxed);
-  if ((entry ^ key) >> 24 == 0) [[likely]]
-    return static_cast<format::ConfigId>(entry & 0xffffff);
-  return config_id_slow(s, api, succeeded, key);
+  const uint64_t shared = s.shared_attributes | static_cast<uint64_t>(api) << 48;
+  const KnownShape& known = t_local.state->shapes[place_of(s)];
+  if (known.words[0] == reinterpret_cast<uint64_t>(s.function) && known.words[1] == s.grid_xy &&
+      known.words[2] == s.grid_z_block_x && known.words[3] == s.block_yz && known.words[4] == shared &&
+      known.words[5] == function_key()) [[likely]]
+    return static_cast<format::ConfigId>(known.id);
+  return config_id_of_other(s.function, s.grid_xy, s.grid_z_block_x, s.block_yz, s.shared_attributes, api, succeeded);
 }
 
 // State of a launch between its entry and its return. A launch is any operation that the queue depth counts.
@@ -120,7 +135,8 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
     return note_error(result);
   if (is_captured(state.stream, stream)) [[unlikely]] {
     state.flags |= format::kLaunchCaptured;
-    record_captured_node(scope, state.stream, stream);
+    const CallScope copy = scope;  // a scope whose address is passed on could not stay in registers
+    record_captured_node(copy, state.stream, stream);
     return;
   }
   launched(state.stream, operations, scope.end_tick());
@@ -132,24 +148,27 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
 // Whether PROF_DEVICES leaves out the stream's device. Such a launch is not recorded, but this function counts it.
 bool is_left_out(const StreamState* stream);
 
-// Writes the event with its call stack, unless its device is left out. Measures the launch for PROF_BUDGET.
-void emit_with_extras(format::KernelLaunch event, const StreamState* stream);
+// Writes the event with its call stack, unless its device is left out. Measures the launch for PROF_BUDGET. Its
+// parameters are the event's fields: an event whose address is passed on could not stay in registers.
+void emit_with_extras(uint64_t end, uint64_t duration, format::ConfigId config, const StreamState* stream,
+                      uint64_t depth, uint32_t result, uint32_t flags);
 
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
                         CUresult result) {
+  const format::ConfigId config = config_id(shape, api, result == CUDA_SUCCESS);
+  if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    emit_with_extras(scope.end_tick(), scope.duration(), config, state.stream, state.depth,
+                     static_cast<uint32_t>(result), state.flags);
+    return;
+  }
   format::KernelLaunch event;
   event.end = scope.end_tick();
   event.duration = scope.duration();
-  event.config = config_id(shape, api, result == CUDA_SUCCESS);
+  event.config = config;
   event.stream = stream_id(state.stream);
   event.depth = state.depth;
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
-  if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    const format::KernelLaunch copy = event;  // an event whose address is passed on cannot stay in registers
-    emit_with_extras(copy, state.stream);
-    return;
-  }
   emit(event);
 }
 
@@ -174,9 +193,14 @@ struct Launch {
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
-    const LaunchShape shape = C::Form::shape(args...);
-    count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
-    emit_launch(scope, state, shape, C::kApi, result);
+    if constexpr (C::Form::kNeverProgrammatic) {  // the shape is made late, so that its words stay in registers
+      count_launch(scope, state, C::Form::stream(args...), result, 1, false);
+      emit_launch(scope, state, C::Form::shape(args...), C::kApi, result);
+    } else {
+      const LaunchShape shape = C::Form::shape(args...);
+      count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
+      emit_launch(scope, state, shape, C::kApi, result);
+    }
   }
 };
 

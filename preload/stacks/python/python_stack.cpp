@@ -88,8 +88,8 @@ __attribute__((noinline)) uint32_t define_frame(const PythonLayout& layout, cons
   char room[kMostPythonText];
   const uintptr_t code = frame.code;
   format::PythonFrameDef def;
-  def.file = intern_string(python_text(layout, word_at(code + layout.code_file), room));
-  def.function = intern_string(python_text(layout, word_at(code + layout.code_name), room));
+  def.file = intern_lasting_string(python_text(layout, word_at(code + layout.code_file), room));
+  def.function = intern_lasting_string(python_text(layout, word_at(code + layout.code_name), room));
   std::memcpy(&def.first_line, reinterpret_cast<const void*>(code + layout.code_first_line), sizeof def.first_line);
   const uintptr_t lines = word_at(code + layout.code_lines);
   const std::string_view table(reinterpret_cast<const char*>(lines + layout.bytes_data),
@@ -98,7 +98,7 @@ __attribute__((noinline)) uint32_t define_frame(const PythonLayout& layout, cons
   Hash hash;
   hash.add(static_cast<uint64_t>(def.file) << 32 | static_cast<uint64_t>(def.function));
   hash.add(uint64_t{def.line} << 32 | def.first_line);
-  const uint32_t id = g_intern.python_frames.intern(hash.done(), [&](uint32_t fresh) {
+  const uint32_t id = g_intern.python_frames.intern_lasting(hash.done(), [&](uint32_t fresh) {
     def.id = format::PythonFrameId{fresh};
     return define(def);
   });

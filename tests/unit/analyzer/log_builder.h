@@ -129,6 +129,8 @@ struct RandomFields {
     x = static_cast<int64_t>(random() >> (random() % 64)) * (random() % 2 ? 1 : -1);
   }
   void time(const char*, uint64_t& x) { x = number(); }
+  void quick_time(const char*, uint64_t& x) { x = number(); }
+  void quick_value(const char*, uint64_t& x) { x = number(); }
   void gpu_time(const char*, uint64_t& x) { x = number(); }
   void depth(const char*, uint64_t& x) { x = number(); }
   void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(number()); }

@@ -25,6 +25,8 @@ struct Fill {
   void optional_node(const char* name, uint64_t& x) { optional(name, x); }
   void signed_value(const char*, int64_t& x) { x = static_cast<int64_t>(random()); }
   void time(const char*, uint64_t& x) { x = any(); }
+  void quick_time(const char*, uint64_t& x) { x = any(); }
+  void quick_value(const char*, uint64_t& x) { x = any(); }
   void gpu_time(const char*, uint64_t& x) { x = any(); }
   void depth(const char*, uint64_t& x) { x = any(); }
   void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(any()); }
@@ -69,6 +71,8 @@ struct Print {
   void optional_node(const char* name, uint64_t x) { value(name, x); }
   void signed_value(const char*, int64_t x) { out += std::to_string(x) + " "; }
   void time(const char* name, uint64_t x) { value(name, x); }
+  void quick_time(const char* name, uint64_t x) { value(name, x); }
+  void quick_value(const char* name, uint64_t x) { value(name, x); }
   void gpu_time(const char* name, uint64_t x) { value(name, x); }
   void depth(const char* name, uint64_t x) { value(name, x); }
   void correlation(const char* name, uint32_t x) { value(name, x); }
@@ -240,6 +244,31 @@ TEST(Codec, AVarintHasTheSameBytesWithAndWithoutBranches) {
       EXPECT_EQ(from.varint(), value);
     }
   }
+}
+
+TEST(Codec, AQuickNumberIsReadAsItWasWritten) {
+  std::vector<uint64_t> values = {0, ~uint64_t{0}};
+  for (uint32_t bit = 0; bit < 64; ++bit) {
+    for (const uint64_t near : {uint64_t{0}, uint64_t{1}}) values.push_back((uint64_t{1} << bit) - near);
+  }
+  for (const uint64_t value : values) {
+    uint8_t bytes[kMaxQuickBytes];
+    const uint8_t* const behind = put_quick(bytes, value);
+    const auto size = static_cast<size_t>(behind - bytes);
+    EXPECT_EQ(size, value >> 14 == 0 ? 2u : value >> 22 == 0 ? 3u : value >> 30 == 0 ? 4u : 9u) << value;
+    Cursor from{bytes, behind};
+    EXPECT_EQ(from.quick(), value);
+    EXPECT_TRUE(from.ok && from.at_end());
+    for (size_t cut = 0; cut < size; ++cut) {
+      Cursor less{bytes, bytes + cut};
+      less.quick();
+      EXPECT_FALSE(less.ok) << value << " " << cut;
+    }
+  }
+  const uint8_t other_size[9] = {7};
+  Cursor from{other_size, other_size + 9};
+  from.quick();
+  EXPECT_FALSE(from.ok) << "of nine bytes, the first is 3";
 }
 
 TEST(Codec, ATagIsTheVarintOfKindAndMask) {

@@ -18,6 +18,8 @@ struct LinePrinter {
   template <class T> void value(const char* name, const T& x) { out << ' ' << name << '=' << format::as_u64(x); }
   void signed_value(const char* name, int64_t x) { out << ' ' << name << '=' << x; }
   void time(const char* name, uint64_t x) { value(name, x); }
+  void quick_time(const char* name, uint64_t x) { value(name, x); }
+  void quick_value(const char* name, uint64_t x) { value(name, x); }
   void gpu_time(const char* name, uint64_t x) { value(name, x); }
   void depth(const char* name, uint64_t x) { value(name, x); }
   void correlation(const char* name, uint32_t x) { value(name, x); }

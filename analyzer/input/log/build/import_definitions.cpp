@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -83,6 +84,21 @@ class DefinitionImporter {
     });
   }
 
+  // A kernel that is defined anew for each use has one row.
+  uint32_t kernel_row(uint32_t id, const Kernel& kernel) {
+    const auto next = static_cast<uint32_t>(to_.kernels.size());
+    if (id >= format::kFirstOnceId) {
+      const auto key = std::tuple(kernel.name, std::array{kernel.grid[0], kernel.grid[1], kernel.grid[2]},
+                                  std::array{kernel.block[0], kernel.block[1], kernel.block[2]}, kernel.registers,
+                                  kernel.static_shared_bytes, kernel.dynamic_shared_bytes, kernel.local_bytes,
+                                  kernel.launch_type, kernel.from_gpu);
+      const auto [found, added] = kernels_for_one_use_.try_emplace(key, next);
+      if (!added) return found->second;
+    }
+    to_.kernels.push_back(kernel);
+    return next;
+  }
+
   void kernels() {
     from_.configs.for_each([&](format::ConfigId id, const format::ConfigDef& config) {
       Kernel row;
@@ -90,9 +106,8 @@ class DefinitionImporter {
       std::copy(config.grid, config.grid + 3, row.grid);
       std::copy(config.block, config.block + 3, row.block);
       row.dynamic_shared_bytes = config.shared_bytes;
-      ids_.configs.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      ids_.configs.set(index(id), kernel_row(index(id), row));
       ids_.config_apis.set(index(id), ids_.apis.find_or(index(config.api), 0));
-      to_.kernels.push_back(row);
     });
     from_.gpu_kernels.for_each([&](format::GpuKernelId id, const format::GpuKernelDef& kernel) {
       Kernel row;
@@ -105,8 +120,7 @@ class DefinitionImporter {
       row.local_bytes = kernel.local_bytes;
       row.launch_type = kernel.launch_type;
       row.from_gpu = true;
-      ids_.kernels.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
-      to_.kernels.push_back(row);
+      ids_.kernels.set(index(id), kernel_row(index(id), row));
     });
     from_.graphs.for_each([&](format::GraphId, const format::GraphDef& graph) {
       if (graph.gpu_graph == 0 || ids_.graph_runs.find(graph.gpu_graph) != kNone) return;
@@ -189,6 +203,10 @@ class DefinitionImporter {
   const LogDefinitions& from_;
   Trace& to_;
   DeviceImporter devices_{input_, from_, to_};
+  std::map<std::tuple<StringId, std::array<uint32_t, 3>, std::array<uint32_t, 3>, uint32_t, uint32_t, uint32_t,
+                      uint32_t, uint32_t, bool>,
+           uint32_t>
+      kernels_for_one_use_;
 };
 
 // Finds the horizon on the GPU's clock: the first time that is not before it, because the clock is monotone. False: the

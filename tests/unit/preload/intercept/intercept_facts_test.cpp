@@ -137,11 +137,23 @@ TEST(HandleMap, ReusesErasedPlacesForEver) {
   }
 }
 
+TEST(HandleMap, GrowsAndForgetsNothing) {
+  const auto map = std::make_unique<HandleMap<64>>();
+  const auto handle = [](uintptr_t n) { return reinterpret_cast<void*>(n * 16); };
+  constexpr uintptr_t kMany = 18'000;  // 64 × 341 places
+  for (uintptr_t n = 1; n <= kMany; ++n) ASSERT_TRUE(map->put(handle(n), n)) << n;
+  for (uintptr_t n = 1; n <= kMany; n += 2) map->erase(handle(n));
+  for (uintptr_t n = 1; n <= kMany; ++n) ASSERT_EQ(map->find(handle(n)), n % 2 == 0 ? n : 0) << n;
+  for (uintptr_t n = 1; n <= kMany; ++n) ASSERT_TRUE(map->put(handle(n), n + 7)) << n;
+  for (uintptr_t n = 1; n <= kMany; ++n) ASSERT_EQ(map->find(handle(n)), n + 7) << n;
+}
+
 TEST(HandleMap, RefusesWhenFull) {
   const auto map = std::make_unique<HandleMap<64>>();
   uintptr_t kept = 0;
-  for (uintptr_t n = 1; n <= 100; ++n) kept += map->put(reinterpret_cast<void*>(n * 16), n) ? 1 : 0;
-  EXPECT_EQ(kept, 64u);
+  for (uintptr_t n = 1; n <= 100'000; ++n) kept += map->put(reinterpret_cast<void*>(n * 16), n) ? 1 : 0;
+  EXPECT_GT(kept, 18'000u);
+  EXPECT_LE(kept, 64u * 341);
 }
 
 }  // namespace

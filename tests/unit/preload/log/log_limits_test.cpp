@@ -70,20 +70,37 @@ TEST(Log, NeverTouchesAFileThatGotItsDescriptorsNumber) {
   EXPECT_EQ(log.objects.size(), 100'000u) << "the log found its file again by name";
 }
 
-TEST(Log, CountsWhatATableOfNamesHasNoRoomFor) {
+TEST(Log, WhatATableOfNamesHasNoRoomForGetsAnIdForOneUse) {
   const TempFolder folder;
-  auto* const refused = shared_value<uint64_t>();
+  struct Counts {
+    uint64_t kept, once, found_again, wrong;
+  };
+  auto* const counts = shared_value<Counts>();
   run_child(folder.path(), {}, [&] {
     record_call(1);
     preload::InternTable::Slot slots[64] = {};
     preload::InternTable table;
-    table.open(slots, 64);
-    for (uint64_t hash = 1; hash <= 1000; ++hash) {
-      if (table.intern(hash, [](uint32_t) { return true; }) == 0) ++*refused;
+    table.open(slots, 64, 2);  // and 256 more
+    const auto hash_of = [](uint64_t n) { return preload::Hash().add(n).done(); };
+    for (uint64_t n = 1; n <= 1000; ++n) {
+      const uint32_t id = table.intern(hash_of(n), [](uint32_t) { return true; });
+      ++(preload::is_kept(id) ? counts->kept : counts->once);
     }
+    for (uint64_t n = 1; n <= 1000; ++n) {
+      const uint32_t id = table.find(hash_of(n));
+      if (id != 0) ++counts->found_again;
+      if (id > n) ++counts->wrong;
+    }
+    if (preload::is_kept(table.intern(
+            hash_of(1), [](uint32_t) { return true; }, false)))
+      ++counts->wrong;
+    if (preload::is_kept(table.intern_lasting(hash_of(2000), [](uint32_t) { return true; })) == false) ++counts->wrong;
   });
-  EXPECT_GT(*refused, 900u);
-  EXPECT_EQ(scan(only_log(folder)).counters.at("intern_full"), *refused);
+  EXPECT_GE(counts->kept, 200u);
+  EXPECT_LE(counts->kept, (64u + 256) * 7 / 8);
+  EXPECT_EQ(counts->kept + counts->once, 1000u);
+  EXPECT_EQ(counts->found_again, counts->kept);
+  EXPECT_EQ(counts->wrong, 0u);
 }
 
 TEST(Log, AFolderThatCannotBeWrittenLeavesTheProgramRunning) {

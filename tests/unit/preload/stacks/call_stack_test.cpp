@@ -108,20 +108,21 @@ TEST(StackIds, TheDepthCanBeLimited) {
   EXPECT_EQ(log.log.counters.at("stacks_without_python"), 0u);
 }
 
-TEST(StackIds, AFullTableLeavesStacksOutAndCountsThem) {
+TEST(StackIds, StacksThatATableHasNoRoomForAreWrittenBeforeEachUse) {
   const StackLog log = record({"PROF_STACKS=all"}, [] {
     wait_call();  // the recorder starts here
     static preload::InternTable::Slot slots[16];
-    preload::g_intern.stacks.open(slots, 16);
+    preload::g_intern.stacks.open(slots, 16, 1);
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 40; ++i) wait_below(i);
     }
   });
   ASSERT_EQ(log.calls.size(), 81u);
-  const auto without = static_cast<uint64_t>(std::count(log.calls.begin(), log.calls.end(), "0"));
-  EXPECT_GE(without, 2 * (40u - 13));
-  EXPECT_EQ(log.log.counters.at("stack_table_full"), without);
-  EXPECT_LE(log.stacks.size(), 14u);
+  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "0"), 0);
+  const uint64_t again = log.log.counters.at("definitions_inline");
+  EXPECT_GE(again, 2 * (40u - 14));
+  EXPECT_GE(log.stacks.size(), 1 + again) << "each has its definition";
+  EXPECT_GE(log.log.counters.at("definitions_inline_bytes"), 20 * again);
 }
 
 TEST(StackIds, ASignalHandlerInTheMiddleOfARecordTakesNone) {
