@@ -59,8 +59,14 @@ struct Subscriber {
   std::bitset<CUPTI_CBID_RESOURCE_SIZE> resource;
 };
 
+uint64_t CUPTIAPI real_time();  // the clock of CUPTI unless another one is registered: CLOCK_REALTIME in ns
+
+// Which activity API is used: they exclude each other.
+enum class Scope { None, Global, Subscriber };
+
 struct State {
   std::mutex mutex;
+  Scope scope = Scope::None;
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
 
@@ -80,7 +86,7 @@ struct State {
   Buffer open;
   std::deque<Buffer> full;
 
-  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{real_time};
   std::vector<std::pair<Ns, uint64_t>> anchors;  // (simulator's clock, callback's clock), both ascending
 
   CUpti_ActivityThreadIdType thread_id_type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
@@ -95,6 +101,8 @@ struct State {
 State& state();
 CUptiResult attach();  // finds the driver, becomes its sink
 void detach();
+CUptiResult enable_kind(CUpti_ActivityKind kind, bool on);
+uint64_t thread_of_half(const uint8_t* half);  // pthread_self() of a thread that was in a call, by its low half
 uint64_t clock_now(State& now);             // CUPTI's clock; adds an anchor if a callback gives the time
 uint64_t translate(State& now, Ns moment);  // with the mutex
 void deliver(bool partly_filled);           // moves finished records into buffers and delivers complete buffers
