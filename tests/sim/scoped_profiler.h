@@ -81,6 +81,7 @@ inline uint64_t CUPTIAPI own_clock() { return 3 * nanoseconds(CLOCK_MONOTONIC) +
 
 struct Delivered {
   std::map<int, int> records;            // by kind
+  std::map<int, int> calls;              // driver calls by callback id
   std::map<int, std::set<size_t>> bytes;  // of records, by kind
   std::map<int, std::string> places;     // of user-defined records, by kind
   std::set<uint64_t> kernels, launches;  // correlation ids
@@ -161,6 +162,7 @@ inline void take(const uint8_t* record, size_t bytes, const cupti_v2::RecordPlac
   const Places places = user != nullptr ? user_places(kind, *user) : fixed_places(kind);
   const auto value = [&](const size_t (&place)[2]) { return value_at(record, place[0], place[1]); };
   if (is_kernel(kind)) seen.kernels.insert(value(places.correlation));
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) ++seen.calls[static_cast<int>(value(places.cbid))];
   const bool launch = kind == CUPTI_ACTIVITY_KIND_DRIVER &&
                       (value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
                        value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz);
@@ -256,6 +258,7 @@ inline void say() {
     for (const size_t size : sizes) printf(" %zu", size);
     printf("\n");
   }
+  for (const auto& [cbid, number] : seen.calls) printf("driver call %d: %d\n", cbid, number);
   for (const auto& [kind, text] : seen.places) printf("places of kind %d: %s\n", kind, text.c_str());
   fflush(stdout);
   seen = {};

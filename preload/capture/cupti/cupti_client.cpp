@@ -2,6 +2,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client_state.h"
+#include "preload/driver/own_calls.h"
 #include "preload/log/count.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_scope.h"
@@ -142,6 +143,7 @@ void enable_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind) {
   set_calls(client, kind, UINT64_MAX);
   WantedKind& wanted = client.kind[kind];
   if (wanted.now()) return;
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) g_note_own_calls.store(true, std::memory_order_relaxed);
   wanted.until.store(0, std::memory_order_release);
   wanted.from.store(gpu_clock_ns(), std::memory_order_release);
   wanted.until.store(kOpenEnd, std::memory_order_release);
@@ -152,6 +154,8 @@ void disable_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind) {
   if (static_cast<uint32_t>(kind) >= kCuptiKinds) return;
   uint64_t open = kOpenEnd;
   client.kind[kind].until.compare_exchange_strong(open, gpu_clock_ns(), std::memory_order_acq_rel);
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER && !cupti_client_uses(kind))
+    g_note_own_calls.store(false, std::memory_order_relaxed);
 }
 
 void enable_call_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind, uint32_t cbid, bool on) {

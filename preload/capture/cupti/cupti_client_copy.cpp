@@ -6,6 +6,7 @@
 #include "preload/capture/cupti/cupti_client_state.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_layouts.h"
+#include "preload/driver/own_calls.h"
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
 
@@ -97,6 +98,20 @@ uint64_t word_at(const uint8_t* record, size_t offset) {
   return word;
 }
 
+bool is_ours(const CUpti_Activity& record) {
+  const auto& call = reinterpret_cast<const CUpti_ActivityAPI&>(record);
+  return record.kind == CUPTI_ACTIVITY_KIND_DRIVER && is_own_call(call.threadId, call.start);
+}
+
+// Whether an external id is of a call of ours: records of external ids come before the call that they belong to.
+bool is_of_our_call(CUpti_Activity* record, uint8_t* buffer, size_t valid_bytes) {
+  const uint32_t correlation = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record)->correlationId;
+  while (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
+    if (g_cupti.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) != CUPTI_SUCCESS) return false;
+  }
+  return is_ours(*record) && reinterpret_cast<const CUpti_ActivityAPI*>(record)->correlationId == correlation;
+}
+
 // The kind under which the other profiler gets a record. INVALID: it does not get it.
 CUpti_ActivityKind kind_for_client(const CuptiClient& client, const CUpti_Activity& record, size_t size) {
   const uint32_t kind = record.kind;
@@ -110,7 +125,7 @@ CUpti_ActivityKind kind_for_client(const CuptiClient& client, const CUpti_Activi
     return window.at(word_at(bytes, first));
   };
   if (client.calls(kind) != nullptr &&
-      !call_wanted(client, kind, reinterpret_cast<const CUpti_ActivityAPI&>(record).cbid))
+      (!call_wanted(client, kind, reinterpret_cast<const CUpti_ActivityAPI&>(record).cbid) || is_ours(record)))
     return CUPTI_ACTIVITY_KIND_INVALID;
   if (wanted(kind)) return record.kind;
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && wanted(CUPTI_ACTIVITY_KIND_KERNEL))
@@ -229,13 +244,15 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
   const auto next = [&] {
     return g_cupti.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS ? record : nullptr;
   };
-  for (const CUpti_Activity* one = next(); one != nullptr;) {
-    const CUpti_Activity* const following = next();
+  for (CUpti_Activity* one = next(); one != nullptr;) {
+    CUpti_Activity* const following = next();
     const uint8_t* const end =
         following != nullptr ? reinterpret_cast<const uint8_t*>(following) : buffer + valid_bytes;
     const size_t size = static_cast<size_t>(end - reinterpret_cast<const uint8_t*>(one));
-    if (const CUpti_ActivityKind kind = kind_for_client(client, *one, size); kind != CUPTI_ACTIVITY_KIND_INVALID)
-      copy.add(*one, size, kind);
+    const CUpti_ActivityKind kind = kind_for_client(client, *one, size);
+    const bool ours =
+        kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && is_of_our_call(one, buffer, valid_bytes);
+    if (kind != CUPTI_ACTIVITY_KIND_INVALID && !ours) copy.add(*one, size, kind);
     one = following;
   }
   copy.finish();

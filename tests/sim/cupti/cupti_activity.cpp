@@ -235,6 +235,8 @@ SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) { return CU
 SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
+SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) { return CUPTI_SUCCESS; }
+SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) { return CUPTI_ERROR_NOT_SUPPORTED; }  // Blackwell only
 
 SIM_EXPORT CUptiResult cuptiFinalize() {

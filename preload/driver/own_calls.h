@@ -1,0 +1,18 @@
+// Which driver calls are libprof.so's own? CUPTI records them like the program's. While another profiler collects
+// driver calls, their times are kept, and cupti_client_copy.cpp leaves their records out of what that profiler gets.
+// RelaxedCalls (driver.h) notes them, on any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace prof::preload {
+
+extern std::atomic<bool> g_note_own_calls;
+
+// This thread made calls of its own from `begin` (our GPU clock) until now.
+void note_own_calls(uint64_t begin);
+// Whether a call that began at `start` on this thread is among the last few thousand that were noted.
+bool is_own_call(uint32_t tid, uint64_t start);
+
+}  // namespace prof::preload
