@@ -3,6 +3,8 @@
 // RelaxedCalls (driver.h) notes them, on any thread.
 #pragma once
 
+#include "preload/base/clock.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -14,5 +16,16 @@ extern std::atomic<bool> g_note_own_calls;
 void note_own_calls(uint64_t begin);
 // Whether a call that began at `start` on this thread is among the last few thousand that were noted.
 bool is_own_call(uint32_t tid, uint64_t start);
+
+// The same around one call that needs no more.
+template <class Call> void own_call(Call&& call) {
+  if (!g_note_own_calls.load(std::memory_order_relaxed)) [[likely]] {
+    call();
+    return;
+  }
+  const uint64_t begin = gpu_clock_ns();
+  call();
+  note_own_calls(begin);
+}
 
 }  // namespace prof::preload
