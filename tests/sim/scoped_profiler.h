@@ -5,7 +5,7 @@
 //
 //   work            works and flushes          work_alone   works
 //   flush, force    cuptiActivityFlushAll      say          prints what was delivered since the last say
-//   finalize        cuptiFinalize
+//   finalize        cuptiFinalize              profiler     starts a recording (cuProfilerStart)
 // Global:
 //   register clock enable start(register, enable) stop(disable, flush) time push pop dropped
 // Of the subscriber:
@@ -474,11 +474,16 @@ template <class Work> void step(const std::string& what, Work&& work) {
 }
 
 // One line of arguments: N STEP…. `make_context` is called before the first work.
-template <class Make, class Work> int run(int argc, char** argv, Make&& make_context, Work&& work) {
+template <class Make, class Work, class Start>
+int run(int argc, char** argv, Make&& make_context, Work&& work, Start&& start_profiler) {
   this_thread(true);
   const int count = argc > 1 ? atoi(argv[1]) : 10;
   bool made = false;
   for (int i = 2; i < argc; ++i) {
+    if (strcmp(argv[i], "profiler") == 0) {
+      start_profiler();
+      continue;
+    }
     if (strcmp(argv[i], "work") == 0 || strcmp(argv[i], "work_alone") == 0 || strcmp(argv[i], "context") == 0) {
       if (!made) make_context();
       made = true;

@@ -7,6 +7,9 @@
 #include "preload/record/texts.h"
 #include "preload/record/thread_scope.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <ctime>
 
@@ -54,6 +57,14 @@ void reset(CuptiClient& client) {
   for (std::atomic<CuptiLayout*>& layout : client.layout) layout.store(nullptr, std::memory_order_release);
 }
 
+// The profiler may unload its functions after it unsubscribed. A thread that is inside them is waited for, unless it is
+// this one.
+void wait_for_copies(const CuptiClient& client) {
+  if (client.copier.load(std::memory_order_relaxed) == static_cast<uint32_t>(syscall(SYS_gettid))) return;
+  constexpr int kLongest = 500;
+  for (int i = 0; i < kLongest && client.copying.load(std::memory_order_seq_cst) != 0; ++i) sleep_ns(1'000'000);
+}
+
 template <class Requested, class Completed>
 void set_functions(CuptiClient& client, std::atomic<Requested>& requested_now, std::atomic<Completed>& completed_now,
                    Requested requested, Completed completed) {
@@ -90,6 +101,7 @@ void remove_cupti_subscriber(CUpti_SubscriberHandle handle) {
   CuptiClient* const client = cupti_client_of(handle);
   if (client == nullptr) return;
   reset(*client);
+  wait_for_copies(*client);
   client->subscriber.store(nullptr, std::memory_order_release);
   for (uint32_t i = 1; i < kCuptiClients; ++i) {
     if (g_cupti_clients[i].subscriber.load(std::memory_order_acquire) != nullptr) return;

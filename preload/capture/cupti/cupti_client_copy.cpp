@@ -10,6 +10,9 @@
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <ctime>
 
@@ -237,7 +240,29 @@ bool wants_anything(const CuptiClient& client) {
   return false;
 }
 
+// While an object exists, the profiler's functions may be called: it must not be gone (remove_cupti_subscriber()).
+class Copying {
+ public:
+  explicit Copying(CuptiClient& client) : client_(client) {
+    client_.copier.store(tid_, std::memory_order_relaxed);
+    client_.copying.fetch_add(1, std::memory_order_seq_cst);
+  }
+  ~Copying() {
+    uint32_t this_one = tid_;
+    client_.copier.compare_exchange_strong(this_one, 0, std::memory_order_relaxed);
+    client_.copying.fetch_sub(1, std::memory_order_release);
+  }
+  Copying(const Copying&) = delete;
+  Copying& operator=(const Copying&) = delete;
+
+ private:
+  CuptiClient& client_;
+  const uint32_t tid_ = static_cast<uint32_t>(syscall(SYS_gettid));
+};
+
 void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes) {
+  const Copying copying(client);
+  if (!client.registered()) return;
   Copy copy(client, context, stream);
   // A record does not contain its size: it ends where the next one starts.
   CUpti_Activity* record = nullptr;

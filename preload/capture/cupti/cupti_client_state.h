@@ -48,6 +48,8 @@ struct CuptiClient {
   WantedKind kind[kCuptiKinds];
   std::atomic<uint64_t> driver_calls[kCallWords], runtime_calls[kCallWords];
   SpareBuffer spare;
+  // Threads that hand records over now, and the last one that began.
+  std::atomic<uint32_t> copying{0}, copier{0};
 
   // Of a subscriber.
   std::atomic<bool> several{false};  // it allows other subscribers

@@ -58,15 +58,15 @@ template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> :
 };
 
 // Whether a call goes to the library in which libprof.so has the only registration. Calls by libprof.so and by CUPTI
-// itself never do. Before anything is recorded, the first such call opens the front. It does not if GPU times are off
-// or the library cannot be used.
+// itself never do. Before anything is recorded, the first such call opens the front, also if the recording starts later.
+// It does not if GPU times are off or the library cannot be used.
 bool shared(const Asked& asked, const char* name) {
   if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
     const int error = errno;
     const EventScope scope;
-    const bool wanted = scope.recording() && options().gpu;
-    if (wanted) open_cupti_front_for(asked.real, read_cupti_buffer);
+    const bool wanted = (scope.recording() || prepare_for_a_later_recording()) && options().gpu;
+    if (wanted && !cupti_front_open()) open_cupti_front_for(asked.real, read_cupti_buffer);
     errno = error;
   }
   notice_second_library(asked.real, name, asked.caller);

@@ -175,6 +175,17 @@ TEST_P(ScopedCupti, WithGpuTimesOffItHasCuptiToItself) {
   EXPECT_EQ(off.counter(format::LossCounter::cupti_shared), 0u);
 }
 
+// The recording starts after the profiler did: neither takes CUPTI from the other.
+TEST_P(ScopedCupti, BeforeARecordingThatStartsLater) {
+  for (const Lines& session : {kSession, kGlobalSession}) {
+    const Ended later = run(joined({session, {"work", "profiler", "work", "work"}, session}), {"PROF_START=profiler"});
+    EXPECT_EQ(count(later.output, kAll), 2u) << later.output;
+    EXPECT_EQ(later.lines("kernel_launch").size(), 3 * kKernels);
+    EXPECT_EQ(later.lines("kernel_run").size(), 3 * kKernels);
+    EXPECT_TRUE(later.messages.empty()) << later.messages[0];
+  }
+}
+
 TEST_P(ScopedCupti, RecordsThatCuptiDropsAreCountedForBoth) {
   const Ended drops = run({"subscribe_v2", "start_v2", "work", "dropped_v2", "dropped_v2", "stop_v2"},
                           {"SIM=cupti drop 10"});

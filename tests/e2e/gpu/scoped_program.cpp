@@ -4,6 +4,8 @@
 
 #include "tests/sim/scoped_profiler.h"
 
+#include <cudaProfiler.h>
+
 namespace {
 
 void work(int count) {
@@ -22,5 +24,6 @@ void work(int count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return scoped_profiler::run(argc, argv, [] { sim_program::make_context(); }, work);
+  return scoped_profiler::run(argc, argv, [] { sim_program::make_context(); }, work,
+                              [] { SIM_CHECK(cuProfilerStart()); });
 }

@@ -4,6 +4,7 @@
 #include "../../sim/scoped_profiler.h"
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <cuda_runtime.h>
 
 namespace {
@@ -44,4 +45,4 @@ void work(int count) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return scoped_profiler::run(argc, argv, make_context, work); }
+int main(int argc, char** argv) { return scoped_profiler::run(argc, argv, make_context, work, [] { MUST(cuProfilerStart()); }); }
