@@ -52,8 +52,8 @@ bool is_cut_off();
 // Whether a thread is inside a call of a `wanted` function that it entered at `tick` or earlier.
 bool recording_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
 
-// Returns pthread_self() of a recorded thread, also after it ended, until another thread takes its slot. Returns 0 if it
-// is not known.
+// Returns pthread_self() of a recorded thread, also after it ended, until another thread takes its slot. Returns 0 if
+// it is not known.
 uint64_t thread_handle(uint32_t tid);
 
 }  // namespace prof::preload

@@ -75,21 +75,21 @@ enum Attribute : int {
 };
 
 // name, parameters
-#define CUPTI_V2_FUNCTIONS(X)                                                                                        \
-  X(cuptiSubscribe_v2, (CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, cupti_v2::SubscriberParams*))            \
-  X(cuptiActivityRegisterCallbacks_v2, (CUpti_SubscriberHandle, cupti_v2::Requested, cupti_v2::Completed))           \
-  X(cuptiActivityEnable_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))                         \
-  X(cuptiActivityEnableAndDump_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))                  \
-  X(cuptiActivityDisable_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))                        \
-  X(cuptiActivityEnableDriverApi_v2, (CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t))                            \
-  X(cuptiActivityEnableRuntimeApi_v2, (CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t))                           \
-  X(cuptiActivitySetAttribute_v2, (CUpti_SubscriberHandle, int, size_t*, void*))                                     \
-  X(cuptiActivityGetAttribute_v2, (CUpti_SubscriberHandle, int, size_t*, void*))                                     \
-  X(cuptiActivityGetNextRecord_v2, (CUpti_SubscriberHandle, uint8_t*, size_t, CUpti_Activity**))                     \
-  X(cuptiActivityGetNumDroppedRecords_v2, (CUpti_SubscriberHandle, CUcontext, uint32_t, size_t*))                    \
-  X(cuptiActivityPushExternalCorrelationId_v2, (CUpti_SubscriberHandle, CUpti_ExternalCorrelationKind, uint64_t))    \
-  X(cuptiActivityPopExternalCorrelationId_v2, (CUpti_SubscriberHandle, CUpti_ExternalCorrelationKind, uint64_t*))    \
-  X(cuptiGetTimestamp_v2, (CUpti_SubscriberHandle, uint64_t*))                                                       \
+#define CUPTI_V2_FUNCTIONS(X)                                                                                     \
+  X(cuptiSubscribe_v2, (CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, cupti_v2::SubscriberParams*))         \
+  X(cuptiActivityRegisterCallbacks_v2, (CUpti_SubscriberHandle, cupti_v2::Requested, cupti_v2::Completed))        \
+  X(cuptiActivityEnable_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))                      \
+  X(cuptiActivityEnableAndDump_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))               \
+  X(cuptiActivityDisable_v2, (CUpti_SubscriberHandle, CUpti_ActivityKind, cupti_v2::Config*))                     \
+  X(cuptiActivityEnableDriverApi_v2, (CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t))                         \
+  X(cuptiActivityEnableRuntimeApi_v2, (CUpti_SubscriberHandle, CUpti_CallbackId, uint8_t))                        \
+  X(cuptiActivitySetAttribute_v2, (CUpti_SubscriberHandle, int, size_t*, void*))                                  \
+  X(cuptiActivityGetAttribute_v2, (CUpti_SubscriberHandle, int, size_t*, void*))                                  \
+  X(cuptiActivityGetNextRecord_v2, (CUpti_SubscriberHandle, uint8_t*, size_t, CUpti_Activity**))                  \
+  X(cuptiActivityGetNumDroppedRecords_v2, (CUpti_SubscriberHandle, CUcontext, uint32_t, size_t*))                 \
+  X(cuptiActivityPushExternalCorrelationId_v2, (CUpti_SubscriberHandle, CUpti_ExternalCorrelationKind, uint64_t)) \
+  X(cuptiActivityPopExternalCorrelationId_v2, (CUpti_SubscriberHandle, CUpti_ExternalCorrelationKind, uint64_t*)) \
+  X(cuptiGetTimestamp_v2, (CUpti_SubscriberHandle, uint64_t*))                                                    \
   X(cuptiActivityGetEnabledKinds, (CUpti_SubscriberHandle, CUpti_ActivityKind*, uint32_t*, uint32_t*))
 
 }  // namespace cupti_v2

@@ -13,7 +13,8 @@
 //   register_v2 enable_v2 dump_v2 start_v2(register, enable) stop_v2(disable, flush) disable_v2
 //   user(user-defined records) no_user fields_v2(enables with fields) fewer_fields_v2 no_fields_v2
 //   clock_v2 system_v2 attributes_v2 time_v2 push_v2 pop_v2 dropped_v2 kinds_v2
-//   only_launches_v2 not_launches_v2(enable driver calls so) call_v2(one driver call) no_call_v2 nobody_v2(no subscriber)
+//   only_launches_v2 not_launches_v2(enable driver calls so) call_v2(one driver call) no_call_v2
+//   nobody_v2(no subscriber) external_v2(enables external correlation)
 #pragma once
 #include "cupti_v2.h"
 
@@ -80,11 +81,11 @@ inline uint64_t nanoseconds(clockid_t clock) {
 inline uint64_t CUPTIAPI own_clock() { return 3 * nanoseconds(CLOCK_MONOTONIC) + 7; }
 
 struct Delivered {
-  std::map<int, int> records;            // by kind
-  std::map<int, int> calls;              // driver calls by callback id
+  std::map<int, int> records;             // by kind
+  std::map<int, int> calls;               // driver calls by callback id
   std::map<int, std::set<size_t>> bytes;  // of records, by kind
-  std::map<int, std::string> places;     // of user-defined records, by kind
-  std::set<uint64_t> kernels, launches;  // correlation ids
+  std::map<int, std::string> places;      // of user-defined records, by kind
+  std::set<uint64_t> kernels, launches;   // correlation ids
   std::map<uint64_t, uint64_t> external;
   int launch_calls = 0, early = 0, late = 0, threads_wrong = 0, buffers = 0, empty = 0, unreadable = 0, info_wrong = 0;
 };
@@ -125,7 +126,8 @@ inline Places fixed_places(int kind) {
 #define AT(struct_, field) \
   { offsetof(struct_, field), sizeof(struct_::field) }
   if (is_kernel(kind))
-    return {AT(CUpti_ActivityKernel10, start), AT(CUpti_ActivityKernel10, end), AT(CUpti_ActivityKernel10, correlationId)};
+    return {AT(CUpti_ActivityKernel10, start), AT(CUpti_ActivityKernel10, end),
+            AT(CUpti_ActivityKernel10, correlationId)};
   if (is_call(kind))
     return {AT(CUpti_ActivityAPI, start), AT(CUpti_ActivityAPI, end), AT(CUpti_ActivityAPI, correlationId),
             AT(CUpti_ActivityAPI, cbid), AT(CUpti_ActivityAPI, threadId)};
@@ -134,7 +136,7 @@ inline Places fixed_places(int kind) {
 }
 inline Places user_places(int kind, const cupti_v2::RecordPlaces& from_cupti) {
   Places places;
-  const auto at = [&](int id, size_t (&to)[2]) {
+  const auto at = [&](int id, size_t(&to)[2]) {
     for (size_t i = 0; i < from_cupti.count; ++i) {
       if (from_cupti.fields[i].id != id) continue;
       to[0] = from_cupti.fields[i].offset;
@@ -160,12 +162,12 @@ inline void take(const uint8_t* record, size_t bytes, const cupti_v2::RecordPlac
   ++seen.records[kind];
   seen.bytes[kind].insert(bytes);
   const Places places = user != nullptr ? user_places(kind, *user) : fixed_places(kind);
-  const auto value = [&](const size_t (&place)[2]) { return value_at(record, place[0], place[1]); };
+  const auto value = [&](const size_t(&place)[2]) { return value_at(record, place[0], place[1]); };
   if (is_kernel(kind)) seen.kernels.insert(value(places.correlation));
   if (kind == CUPTI_ACTIVITY_KIND_DRIVER) ++seen.calls[static_cast<int>(value(places.cbid))];
-  const bool launch = kind == CUPTI_ACTIVITY_KIND_DRIVER &&
-                      (value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
-                       value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz);
+  const bool launch =
+      kind == CUPTI_ACTIVITY_KIND_DRIVER && (value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
+                                             value(places.cbid) == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz);
   if (launch) {
     ++seen.launch_calls;
     seen.launches.insert(value(places.correlation));
@@ -248,9 +250,9 @@ inline void say() {
   const auto of = [&](int kind) { return seen.records[kind]; };
   size_t joined = 0;
   for (const uint64_t kernel : seen.kernels) joined += seen.launches.count(kernel);
-  printf("kernels %d copies %d fills %d launches %d runtime %s external %zu\n", of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL),
-         of(CUPTI_ACTIVITY_KIND_MEMCPY), of(CUPTI_ACTIVITY_KIND_MEMSET), seen.launch_calls,
-         of(CUPTI_ACTIVITY_KIND_RUNTIME) != 0 ? "some" : "none", seen.external.size());
+  printf("kernels %d copies %d fills %d launches %d runtime %s external %zu\n",
+         of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), of(CUPTI_ACTIVITY_KIND_MEMCPY), of(CUPTI_ACTIVITY_KIND_MEMSET),
+         seen.launch_calls, of(CUPTI_ACTIVITY_KIND_RUNTIME) != 0 ? "some" : "none", seen.external.size());
   printf("joined %zu early %d late %d threads wrong %d unreadable %d info wrong %d\n", joined, seen.early, seen.late,
          seen.threads_wrong, seen.unreadable, seen.info_wrong);
   for (const auto& [kind, sizes] : seen.bytes) {
@@ -294,7 +296,8 @@ inline void attributes() {
   }
   uint8_t small = 0;
   size_t size = 0;
-  said("attribute with no room", cuptiActivityGetAttribute_v2_found()(subscriber, cupti_v2::kThreadIdType, &size, &small));
+  said("attribute with no room",
+       cuptiActivityGetAttribute_v2_found()(subscriber, cupti_v2::kThreadIdType, &size, &small));
   size = 1;
   said("attribute 99", cuptiActivityGetAttribute_v2_found()(subscriber, 99, &size, &small));
   fflush(stdout);

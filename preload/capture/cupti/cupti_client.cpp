@@ -131,9 +131,7 @@ void set_cupti_client_clock(CuptiClient& client, TimestampFunction clock) {
   anchor_clocks(client);
 }
 
-TimestampFunction cupti_client_clock(const CuptiClient& client) {
-  return client.clock.load(std::memory_order_acquire);
-}
+TimestampFunction cupti_client_clock(const CuptiClient& client) { return client.clock.load(std::memory_order_acquire); }
 
 uint64_t cupti_client_now(const CuptiClient& client) {
   if (const TimestampFunction clock = cupti_client_clock(client); clock != nullptr) return clock();

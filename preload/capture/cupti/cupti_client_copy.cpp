@@ -144,7 +144,11 @@ CUpti_ActivityKind kind_for_client(const CuptiClient& client, const CUpti_Activi
 class Copy {
  public:
   Copy(const CuptiClient& client, CUcontext context, uint32_t stream)
-      : client_(client), context_(context), stream_(stream), translation_(client), user_defined_(client.user_defined()) {
+      : client_(client),
+        context_(context),
+        stream_(stream),
+        translation_(client),
+        user_defined_(client.user_defined()) {
     for (uint32_t i = 0; user_defined_ && i < kCuptiKinds; ++i) {
       layout_[i] = client.layout[i].load(std::memory_order_acquire);
       places_[i] = layout_[i] != nullptr ? &layout_[i]->places : nullptr;
@@ -275,8 +279,7 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
         following != nullptr ? reinterpret_cast<const uint8_t*>(following) : buffer + valid_bytes;
     const size_t size = static_cast<size_t>(end - reinterpret_cast<const uint8_t*>(one));
     const CUpti_ActivityKind kind = kind_for_client(client, *one, size);
-    const bool ours =
-        kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && is_of_our_call(one, buffer, valid_bytes);
+    const bool ours = kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && is_of_our_call(one, buffer, valid_bytes);
     if (kind != CUPTI_ACTIVITY_KIND_INVALID && !ours) copy.add(*one, size, kind);
     one = following;
   }

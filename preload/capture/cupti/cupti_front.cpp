@@ -25,7 +25,7 @@ namespace {
 enum class Front : uint32_t { Closed, Opening, Open, Abandoned };
 std::atomic<Front> g_front{Front::Closed};
 std::atomic<const void*> g_base{nullptr};  // where the library is loaded
-ReadCuptiBuffer g_read = nullptr;  // set before the buffers are registered
+ReadCuptiBuffer g_read = nullptr;          // set before the buffers are registered
 
 // Called on a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {

@@ -35,10 +35,10 @@ constexpr const char* kNames[] = {
 constexpr size_t kFunctions = sizeof(kNames) / sizeof(kNames[0]);
 
 template <Function> struct Row;
-#define CUPTI_API(name, parameters, arguments)    \
-  template <> struct Row<Function::name> {        \
+#define CUPTI_API(name, parameters, arguments)      \
+  template <> struct Row<Function::name> {          \
     using Type = CUptiResult(CUPTIAPI*) parameters; \
-    static constexpr const char* kName = #name;   \
+    static constexpr const char* kName = #name;     \
   };
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_API
@@ -58,8 +58,8 @@ template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> :
 };
 
 // Whether a call goes to the library in which libprof.so has the only registration. Calls by libprof.so and by CUPTI
-// itself never do. Before anything is recorded, the first such call opens the front, also if the recording starts later.
-// It does not if GPU times are off or the library cannot be used.
+// itself never do. Before anything is recorded, the first such call opens the front, also if a recording starts only
+// later. It does not if GPU times are off or the library cannot be used.
 bool shared(const Asked& asked, const char* name) {
   if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
@@ -208,7 +208,8 @@ template <> struct StandIn<Function::cuptiActivityFlush> : StandIn<Function::cup
 // libprof.so decides how CUPTI fills its buffers. If the attribute changes while CUPTI fills them, the result is
 // undefined. The other profiler gets back what it set.
 bool is_of_buffers(CUpti_ActivityAttribute attribute) {
-  return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || static_cast<int>(attribute) == kPerThreadBuffers;
+  return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+         static_cast<int>(attribute) == kPerThreadBuffers;
 }
 template <> struct StandIn<Function::cuptiActivitySetAttribute> {
   template <class Real>
@@ -286,67 +287,79 @@ template <> struct StandIn<Function::cuptiFinalize> {
 // A function of the subscriber-scoped API: `What` answers for the client of the handle. CUPTI itself is used by the
 // global API only.
 template <Function function, class What> struct Scoped {
-  template <class Real, class... Args>
-  static CUptiResult call(Real real, CUpti_SubscriberHandle handle, Args... args) {
+  template <class Real, class... Args> static CUptiResult call(Real real, CUpti_SubscriberHandle handle, Args... args) {
     if (!shared(real, Row<function>::kName)) return real(handle, args...);
     CuptiClient* const client = cupti_client_of(handle);
     return client == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : What::of(*client, args...);
   }
 };
-#define PROF_SCOPED(name, ...)                                       \
-  struct What_##name {                                               \
-    static CUptiResult of __VA_ARGS__                                \
-  };                                                                 \
+#define PROF_SCOPED(name, ...)        \
+  struct What_##name {                \
+    static CUptiResult of __VA_ARGS__ \
+  };                                  \
   template <> struct StandIn<Function::name> : Scoped<Function::name, What_##name> {};
 
-PROF_SCOPED(cuptiActivityRegisterCallbacks_v2, (CuptiClient & client, CuptiRequestedV2 requested, CuptiCompletedV2 completed) {
-  const EventScope scope;  // for what the log records about the client
-  return register_subscriber(client, requested, completed);
-})
-PROF_SCOPED(cuptiActivityEnable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
-  return enable_for_subscriber(client, kind, config, g_cupti.api.cuptiActivityEnable);
-})
-PROF_SCOPED(cuptiActivityEnableAndDump_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
-  const EnableKind dump = g_cupti.api.cuptiActivityEnableAndDump;
-  return enable_for_subscriber(client, kind, config, dump != nullptr ? dump : g_cupti.api.cuptiActivityEnable);
-})
-PROF_SCOPED(cuptiActivityDisable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig*) {
-  return release_kind(client, kind, g_cupti.api.cuptiActivityDisable);
-})
-PROF_SCOPED(cuptiActivityEnableDriverApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
-  return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable != 0);
-})
-PROF_SCOPED(cuptiActivityEnableRuntimeApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
-  return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable != 0);
-})
-PROF_SCOPED(cuptiActivitySetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
-  return set_subscriber_attribute(client, attribute, size, value);
-})
-PROF_SCOPED(cuptiActivityGetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
-  return get_subscriber_attribute(client, attribute, size, value);
-})
-PROF_SCOPED(cuptiActivityGetNextRecord_v2, (CuptiClient & client, uint8_t* buffer, size_t valid, CUpti_Activity** record) {
-  return next_record_of_subscriber(client, buffer, valid, record);
-})
-PROF_SCOPED(cuptiActivityGetNumDroppedRecords_v2, (CuptiClient & client, CUcontext, uint32_t, size_t* dropped) {
-  if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  count_cupti_dropped();
-  *dropped = cupti_dropped_for_client(client);
-  return CUPTI_SUCCESS;
-})
-PROF_SCOPED(cuptiActivityPushExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t id) {
-  const auto push = g_cupti.api.cuptiActivityPushExternalCorrelationId;
-  return push != nullptr ? push(kind, id) : CUPTI_ERROR_NOT_SUPPORTED;
-})
-PROF_SCOPED(cuptiActivityPopExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t* last) {
-  const auto pop = g_cupti.api.cuptiActivityPopExternalCorrelationId;
-  return pop != nullptr ? pop(kind, last) : CUPTI_ERROR_NOT_SUPPORTED;
-})
-PROF_SCOPED(cuptiGetTimestamp_v2, (CuptiClient & client, uint64_t* timestamp) {
-  if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *timestamp = cupti_client_now(client);
-  return CUPTI_SUCCESS;
-})
+PROF_SCOPED(
+    cuptiActivityRegisterCallbacks_v2, (CuptiClient & client, CuptiRequestedV2 requested, CuptiCompletedV2 completed) {
+      const EventScope scope;  // for what the log records about the client
+      return register_subscriber(client, requested, completed);
+    })
+PROF_SCOPED(
+    cuptiActivityEnable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
+      return enable_for_subscriber(client, kind, config, g_cupti.api.cuptiActivityEnable);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableAndDump_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
+      const EnableKind dump = g_cupti.api.cuptiActivityEnableAndDump;
+      return enable_for_subscriber(client, kind, config, dump != nullptr ? dump : g_cupti.api.cuptiActivityEnable);
+    })
+PROF_SCOPED(
+    cuptiActivityDisable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig*) {
+      return release_kind(client, kind, g_cupti.api.cuptiActivityDisable);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableDriverApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
+      return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable != 0);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableRuntimeApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
+      return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable != 0);
+    })
+PROF_SCOPED(
+    cuptiActivitySetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
+      return set_subscriber_attribute(client, attribute, size, value);
+    })
+PROF_SCOPED(
+    cuptiActivityGetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
+      return get_subscriber_attribute(client, attribute, size, value);
+    })
+PROF_SCOPED(
+    cuptiActivityGetNextRecord_v2, (CuptiClient & client, uint8_t* buffer, size_t valid, CUpti_Activity** record) {
+      return next_record_of_subscriber(client, buffer, valid, record);
+    })
+PROF_SCOPED(
+    cuptiActivityGetNumDroppedRecords_v2, (CuptiClient & client, CUcontext, uint32_t, size_t* dropped) {
+      if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+      count_cupti_dropped();
+      *dropped = cupti_dropped_for_client(client);
+      return CUPTI_SUCCESS;
+    })
+PROF_SCOPED(
+    cuptiActivityPushExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t id) {
+      const auto push = g_cupti.api.cuptiActivityPushExternalCorrelationId;
+      return push != nullptr ? push(kind, id) : CUPTI_ERROR_NOT_SUPPORTED;
+    })
+PROF_SCOPED(
+    cuptiActivityPopExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t* last) {
+      const auto pop = g_cupti.api.cuptiActivityPopExternalCorrelationId;
+      return pop != nullptr ? pop(kind, last) : CUPTI_ERROR_NOT_SUPPORTED;
+    })
+PROF_SCOPED(
+    cuptiGetTimestamp_v2, (CuptiClient & client, uint64_t* timestamp) {
+      if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+      *timestamp = cupti_client_now(client);
+      return CUPTI_SUCCESS;
+    })
 #undef PROF_SCOPED
 template <> struct StandIn<Function::cuptiActivityGetEnabledKinds> {
   template <class Real>
@@ -416,13 +429,13 @@ void* cupti_stand_in(void* handle, const char* name) {
 #define PROF_UNPACK(...) __VA_ARGS__
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
 // Exported under CUPTI's name, and named differently in C++: the headers may declare it with types of their own.
-#define CUPTI_API(name, parameters, arguments)                                              \
+#define CUPTI_API(name, parameters, arguments)                                                                         \
   extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_export_##name parameters __asm__(#name); \
-  extern "C" CUptiResult CUPTIAPI prof_export_##name parameters {                           \
-    using namespace prof::preload;                                                          \
-    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));         \
-    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                               \
-                                : StandIn<Function::name>::call(real PROF_AFTER arguments); \
+  extern "C" CUptiResult CUPTIAPI prof_export_##name parameters {                                                      \
+    using namespace prof::preload;                                                                                     \
+    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                                    \
+    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                                          \
+                                : StandIn<Function::name>::call(real PROF_AFTER arguments);                            \
   }
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_API

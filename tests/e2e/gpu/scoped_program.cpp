@@ -24,6 +24,6 @@ void work(int count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return scoped_profiler::run(argc, argv, [] { sim_program::make_context(); }, work,
-                              [] { SIM_CHECK(cuProfilerStart()); });
+  return scoped_profiler::run(
+      argc, argv, [] { sim_program::make_context(); }, work, [] { SIM_CHECK(cuProfilerStart()); });
 }

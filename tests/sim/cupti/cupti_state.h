@@ -103,9 +103,9 @@ CUptiResult attach();  // finds the driver, becomes its sink
 void detach();
 CUptiResult enable_kind(CUpti_ActivityKind kind, bool on);
 uint64_t thread_of_half(const uint8_t* half);  // pthread_self() of a thread that was in a call, by its low half
-uint64_t clock_now(State& now);             // CUPTI's clock; adds an anchor if a callback gives the time
-uint64_t translate(State& now, Ns moment);  // with the mutex
-void deliver(bool partly_filled);           // moves finished records into buffers and delivers complete buffers
+uint64_t clock_now(State& now);                // CUPTI's clock; adds an anchor if a callback gives the time
+uint64_t translate(State& now, Ns moment);     // with the mutex
+void deliver(bool partly_filled);              // moves finished records into buffers and delivers complete buffers
 void start_worker();
 void counters_see(const OperationRecord& record);  // cupti_counters.cpp; may only queue
 size_t record_size(CUpti_ActivityKind kind);
