@@ -208,7 +208,7 @@ def read_cupti_list(path):
 def check_cupti(options, found):
     """problems of the functions in `found` (name -> where it is declared) and in the list"""
     folder = options.root / "preload"
-    shared = set(re.findall(r"^CUPTI_API\((\w+)", next(folder.rglob("cupti_api.def")).read_text(), re.M))
+    shared = set(re.findall(r"^CUPTI_(?:NEW_)?API\((\w+)", next(folder.rglob("cupti_api.def")).read_text(), re.M))
     _, left, problems = read_left_alone(next(folder.rglob("cupti_left_alone.txt")))
     known = read_cupti_list(options.root / CUPTI_LIST)
     text = lambda version: ".".join(map(str, version))

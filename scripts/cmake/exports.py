@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
+CUPTI_VERSION = "libcupti.so.13"  # of the functions that older ones do not have
 LIBC = ["dlsym", "dlclose"]
 LIBC_EXITS = ["_exit", "_Exit"]  # never moved to another version
 LIBC_NAMESPACES = {"aarch64": {"unshare": "GLIBC_2.17", "setns": "GLIBC_2.17"}, "x86_64": {"unshare": "GLIBC_2.4", "setns": "GLIBC_2.14"}}
@@ -29,7 +30,7 @@ def table(options, name):
 def rows(options, name, macro):
     """names of a .def file's rows; the compiler evaluates its #if lines with the toolkit's CUDA_VERSION"""
     version = re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1)
-    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", table(options, name)]
+    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", "-DCUPTI_NEW_API=CUPTI_NEW_API", table(options, name)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.findall(macro + r"\((\w+)", text)
 
@@ -70,7 +71,8 @@ def main():
     namespaces = LIBC_NAMESPACES[arch]
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
-        wanted = set(names) | runtime | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")} | {
+        newer = {f"{name}@{CUPTI_VERSION}" for name in rows(options, "cupti_api.def", "CUPTI_NEW_API")}
+        wanted = set(names) | runtime | newer | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")} | {
             f"{name}@@{old}" for name in LIBC_EXITS} | {f"{name}@@{version}" for name, version in namespaces.items()}
         found = exported(options.check)
         for name in sorted(wanted - found):
@@ -82,10 +84,10 @@ def main():
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     libc = " ".join(f"{name};" for name in LIBC)
     exits = " ".join(f"{name};" for name in LIBC_EXITS)
-    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
+    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; prof_cupti_*; }};\n{new} {{ global: {libc} }} {old};\n"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
     others = dict.fromkeys(version for version in namespaces.values() if version != old)
-    text += "".join(f"{version} {{ }};\n" for version in [*others, *RUNTIME_VERSIONS, *libraries])
+    text += "".join(f"{version} {{ }};\n" for version in [*others, *RUNTIME_VERSIONS, CUPTI_VERSION, *libraries])
     options.output.write_text(text)
     return 0
 

@@ -33,6 +33,13 @@ constexpr const char* kNames[] = {
 #undef CUPTI_API
 };
 constexpr size_t kFunctions = sizeof(kNames) / sizeof(kNames[0]);
+constexpr const char* kNewNames[] = {
+#define CUPTI_API(name, parameters, arguments)
+#define CUPTI_NEW_API(name, parameters, arguments) #name,
+#include "preload/intercept/cupti/cupti_api.def"
+#undef CUPTI_NEW_API
+#undef CUPTI_API
+};
 
 template <Function> struct Row;
 #define CUPTI_API(name, parameters, arguments)      \
@@ -406,6 +413,13 @@ template <Function function> CuptiFunction<typename Row<function>::Type> real_fo
 
 }  // namespace
 
+void* new_cupti_stand_in(void* handle, const char* name) {
+  for (const char* one : kNewNames) {
+    if (std::strcmp(name, one) == 0) return cupti_stand_in(handle, name);
+  }
+  return nullptr;
+}
+
 void* cupti_stand_in(void* handle, const char* name) {
   for (size_t function = 0; function < kFunctions; ++function) {
     if (std::strcmp(name, kNames[function]) != 0) continue;
@@ -426,16 +440,21 @@ void* cupti_stand_in(void* handle, const char* name) {
 
 }  // namespace prof::preload
 
-#define PROF_UNPACK(...) __VA_ARGS__
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
 // Exported under CUPTI's name, and named differently in C++: the headers may declare it with types of their own.
-#define CUPTI_API(name, parameters, arguments)                                                                         \
-  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_export_##name parameters __asm__(#name); \
-  extern "C" CUptiResult CUPTIAPI prof_export_##name parameters {                                                      \
-    using namespace prof::preload;                                                                                     \
-    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                                    \
-    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                                          \
-                                : StandIn<Function::name>::call(real PROF_AFTER arguments);                            \
+#define PROF_EXPORT(name, parameters, arguments)                                                         \
+  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_cupti_##name parameters {  \
+    using namespace prof::preload;                                                                       \
+    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                      \
+    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                            \
+                                : StandIn<Function::name>::call(real PROF_AFTER arguments);              \
   }
+#define CUPTI_API(name, parameters, arguments)                                   \
+  extern "C" CUptiResult CUPTIAPI prof_cupti_##name parameters __asm__(#name);   \
+  PROF_EXPORT(name, parameters, arguments)
+#define CUPTI_NEW_API(name, parameters, arguments) \
+  PROF_EXPORT(name, parameters, arguments)         \
+  __asm__(".symver prof_cupti_" #name "," #name "@libcupti.so.13");
 #include "preload/intercept/cupti/cupti_api.def"
+#undef CUPTI_NEW_API
 #undef CUPTI_API
