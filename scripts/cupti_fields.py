@@ -30,6 +30,8 @@ MEMBERS = {"KERNEL_FIELD_CACHE_CONFIG_REQUESTED": "cacheConfig", "KERNEL_FIELD_C
            "MARKER_FIELD_PROCESS_ID": "objectId.pt.processId", "MARKER_FIELD_THREAD_ID": "objectId.pt.threadId",
            "OVERHEAD_FIELD_PROCESS_ID": "objectId.pt.processId", "OVERHEAD_FIELD_THREAD_ID": "objectId.pt.threadId",
            "MEM_DECOMPRESS_FIELD_CHANNEL_ID": "channelID"}
+# Where CUPTI 13.5 gives the bytes of the struct's member, and the comment says more.
+AS_IN_STRUCT = {"KERNEL_FIELD_CONTEXT_ID", "KERNEL_FIELD_STREAM_ID"}
 BITS = {"KERNEL_FIELD_CACHE_CONFIG_REQUESTED": "Low4", "KERNEL_FIELD_CACHE_CONFIG_EXECUTED": "High4"}
 
 
@@ -37,7 +39,7 @@ def fields(headers):
     """[(name of the enum, struct, field id's name, its number, type, member)]"""
     text = (headers / "cupti_activity.h").read_text()
     rows = []
-    for match in re.finditer(r"typedef enum \{((?:(?!typedef).)*?)\} CUpti_Activity(\w+)FieldIds;", text, re.S):
+    for match in re.finditer(r"typedef enum\s*\{((?:(?!typedef).)*?)\} CUpti_Activity(\w+)FieldIds;", text, re.S):
         structs = [name for name in re.findall(r"\} (CUpti_Activity\w+);", text[:match.start()]) if not name.endswith("FieldIds")]
         number = -1
         for comment, name, value in re.findall(r"/\*\*(.*?)\*/\s*(\w+_FIELD_\w+)(\s*=\s*\d+)?", match.group(1), re.S):
@@ -46,7 +48,7 @@ def fields(headers):
                 continue
             declared = re.search(r"^\s*\*?\s*([^;]+?)\s*([\w\.]+)(\[\w+\])?\s*;", comment)
             kind, member, array = declared.groups() if declared else ("?", "?", None)
-            kind = "" if array or kind == "union" else kind  # "": as in the struct
+            kind = "" if array or kind == "union" or name in AS_IN_STRUCT else kind  # "": as in the struct
             rows.append((match.group(2), structs[-1], name, number, kind, MEMBERS.get(name, member)))
     return rows
 
@@ -80,6 +82,10 @@ def main():
     parser.add_argument("--compiler", default="c++")
     options = parser.parse_args()
     newest, wrong = {}, 0
+    declared = set(re.findall(r"CUpti_Activity(\w+)FieldIds;", (options.headers[-1] / "cupti_activity.h").read_text()))
+    read = {row[0] for row in fields(options.headers[-1])}
+    if declared != set(KINDS) or declared != read:
+        sys.exit(f"without a kind: {sorted(declared ^ set(KINDS))}, not read: {sorted(declared - read)}")
     for headers in options.headers:
         table = measure(options, headers, fields(headers))
         for key, found in newest.items():

@@ -14,7 +14,7 @@ extern std::atomic<bool> g_note_own_calls;
 
 // This thread made calls of its own from `begin` (our GPU clock) until now.
 void note_own_calls(uint64_t begin);
-// Whether a call that began at `start` on this thread is among the last few thousand that were noted.
+// Whether a call that began at `start` on this thread is among its last few hundred that were noted.
 bool is_own_call(uint32_t tid, uint64_t start);
 
 // The same around one call that needs no more.

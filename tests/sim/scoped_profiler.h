@@ -11,7 +11,8 @@
 // Of the subscriber:
 //   subscribe subscribe_v2 subscribe_several second(subscribes once more) unsubscribe
 //   register_v2 enable_v2 dump_v2 start_v2(register, enable) stop_v2(disable, flush) disable_v2
-//   user(user-defined records) no_user fields_v2(enables with fields) fewer_fields_v2 no_fields_v2
+//   user(user-defined records) no_user fields_v2(enables with fields) fewer_fields_v2 wrong_fields_v2
+//   unknown_fields_v2 all_fields_v2
 //   clock_v2 system_v2 attributes_v2 time_v2 push_v2 pop_v2 dropped_v2 kinds_v2
 //   only_launches_v2 not_launches_v2(enable driver calls so) call_v2(one driver call) no_call_v2
 //   nobody_v2(no subscriber) external_v2(enables external correlation)
@@ -87,7 +88,8 @@ struct Delivered {
   std::map<int, std::string> places;      // of user-defined records, by kind
   std::set<uint64_t> kernels, launches;   // correlation ids
   std::map<uint64_t, uint64_t> external;
-  int launch_calls = 0, early = 0, late = 0, threads_wrong = 0, buffers = 0, empty = 0, unreadable = 0, info_wrong = 0;
+  int launch_calls = 0, early = 0, late = 0, threads_wrong = 0, buffers = 0, empty = 0, unreadable = 0;
+  std::set<std::string> infos;  // what came with requests and completions
 };
 inline std::mutex mutex;
 inline Delivered seen;
@@ -189,7 +191,13 @@ inline void give(uint8_t** buffer, size_t* size, size_t* most) {
 }
 inline void CUPTIAPI requested(uint8_t** buffer, size_t* size, size_t* most) { give(buffer, size, most); }
 inline void CUPTIAPI requested_v2(uint8_t** buffer, size_t* size, size_t* most, cupti_v2::RequestInfo* info) {
-  if (info == nullptr || info->size == 0) ++seen.info_wrong;
+  {
+    const std::lock_guard lock(mutex);
+    char text[64];
+    snprintf(text, sizeof text, "request: %s %zu bytes", info == nullptr ? "no info" : "info",
+             info != nullptr ? info->size : 0);
+    seen.infos.insert(text);
+  }
   give(buffer, size, most);
 }
 
@@ -234,7 +242,14 @@ inline void CUPTIAPI completed(CUcontext, uint32_t, uint8_t* buffer, size_t, siz
   });
 }
 inline void CUPTIAPI completed_v2(uint8_t* buffer, size_t, size_t valid, cupti_v2::CompleteInfo* info) {
-  if (info == nullptr || info->size == 0) ++seen.info_wrong;
+  {
+    const std::lock_guard lock(mutex);
+    char text[160];
+    snprintf(text, sizeof text, "completion: %s %zu bytes, places %s of %zu kinds",
+             info == nullptr ? "no info" : "info", info != nullptr ? info->size : 0,
+             info != nullptr && info->places != nullptr ? "some" : "none", info != nullptr ? info->kinds : 0);
+    seen.infos.insert(text);
+  }
   read(buffer, valid, info, [](uint8_t* at, size_t bytes, CUpti_Activity** record) {
     return cuptiActivityGetNextRecord_v2_found()(subscriber, at, bytes, record);
   });
@@ -253,14 +268,15 @@ inline void say() {
   printf("kernels %d copies %d fills %d launches %d runtime %s external %zu\n",
          of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), of(CUPTI_ACTIVITY_KIND_MEMCPY), of(CUPTI_ACTIVITY_KIND_MEMSET),
          seen.launch_calls, of(CUPTI_ACTIVITY_KIND_RUNTIME) != 0 ? "some" : "none", seen.external.size());
-  printf("joined %zu early %d late %d threads wrong %d unreadable %d info wrong %d\n", joined, seen.early, seen.late,
-         seen.threads_wrong, seen.unreadable, seen.info_wrong);
+  printf("joined %zu early %d late %d threads wrong %d unreadable %d\n", joined, seen.early, seen.late,
+         seen.threads_wrong, seen.unreadable);
   for (const auto& [kind, sizes] : seen.bytes) {
     printf("record bytes of kind %d:", kind);
     for (const size_t size : sizes) printf(" %zu", size);
     printf("\n");
   }
   for (const auto& [cbid, number] : seen.calls) printf("driver call %d: %d\n", cbid, number);
+  for (const std::string& text : seen.infos) printf("%s\n", text.c_str());
   for (const auto& [kind, text] : seen.places) printf("places of kind %d: %s\n", kind, text.c_str());
   fflush(stdout);
   seen = {};
@@ -425,6 +441,20 @@ template <class Work> void step(const std::string& what, Work&& work) {
     enable_fields("fields of calls", CUPTI_ACTIVITY_KIND_DRIVER, {0, 1, 2, 3, 5, 6});
   } else if (what == "fewer_fields_v2") {
     enable_fields("fewer fields of kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {0, 22, 8, 7});
+  } else if (what == "unknown_fields_v2") {
+    enable_fields("an unknown field of kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {0, 200, 22, 7, 8});
+  } else if (what == "all_fields_v2") {
+    // Up to the number of the fields that CUPTI 13.5 declares, of the kinds that need no permission.
+    constexpr int kFields[][2] = {{1, 20},  {2, 18},  {10, 49}, {4, 8},   {5, 8},   {9, 10}, {11, 4},  {12, 8},
+                                  {17, 8},  {22, 20}, {36, 12}, {37, 6},  {38, 10}, {39, 4}, {49, 19}, {50, 13},
+                                  {51, 10}, {52, 12}, {53, 9},  {54, 11}, {56, 11}, {58, 9}};
+    for (const auto& [kind, count] : kFields) {
+      std::vector<int> ids;
+      for (int id = 0; id < count; ++id) ids.push_back(id);
+      char name[32];
+      snprintf(name, sizeof name, "all fields of kind %d", kind);
+      enable_fields(name, static_cast<CUpti_ActivityKind>(kind), ids);
+    }
   } else if (what == "wrong_fields_v2") {
     enable_fields("fields without the kind", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {7, 8});
     enable_fields("unknown fields", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {0, 200});

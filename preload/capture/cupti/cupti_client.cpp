@@ -227,7 +227,8 @@ void return_spares_to_cupti_clients() {
   for (CuptiClient& client : g_cupti_clients) {
     uint8_t* buffer = nullptr;
     size_t size = 0, most = 0;
-    if (client.registered() && !cupti_client_active(client) && take_spare(client, buffer, size, most))
+    const bool scoped = client.requested_v2.load(std::memory_order_acquire) != nullptr;
+    if (client.registered() && (scoped || !cupti_client_active(client)) && take_spare(client, buffer, size, most))
       return_empty_buffer(client, buffer, size);
   }
 }

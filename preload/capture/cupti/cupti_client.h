@@ -77,7 +77,8 @@ bool cupti_client_active();
 bool cupti_client_known();  // whether one registered callbacks
 void count_dropped_for_cupti_clients(uint64_t dropped);
 
-// Returns the buffers that were requested before any record, once the profiler collects nothing. Called after a flush.
+// Returns the buffers that were requested before any record, once the profiler collects nothing; to a subscriber in any
+// case. Called after a flush.
 void return_spares_to_cupti_clients();
 
 // cuptiFinalize: clears everything that profilers requested, as if they had never existed.

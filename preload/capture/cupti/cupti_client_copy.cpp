@@ -284,7 +284,9 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
     one = following;
   }
   copy.finish();
-  if (cupti_client_active(client)) ask_for_spare(client);
+  // A subscriber has all its buffers after a flush (CUPTI 13.5).
+  const bool scoped = client.requested_v2.load(std::memory_order_acquire) != nullptr;
+  if (!scoped && cupti_client_active(client)) ask_for_spare(client);
 }
 
 }  // namespace

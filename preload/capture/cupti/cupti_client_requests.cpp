@@ -24,6 +24,14 @@ void client_collects(CUpti_ActivityKind kind) {
 
 bool is_kind(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < kCuptiKinds; }
 
+// The kind that CUPTI enables with another one, for records with all fields. INVALID: none.
+CUpti_ActivityKind implied_kind(const CuptiClient& client, CUpti_ActivityKind kind) {
+  if (client.user_defined()) return CUPTI_ACTIVITY_KIND_INVALID;
+  return kind == CUPTI_ACTIVITY_KIND_MEMCPY        ? CUPTI_ACTIVITY_KIND_MEMCPY2
+         : kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE ? CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE
+                                                   : CUPTI_ACTIVITY_KIND_INVALID;
+}
+
 // The fields that a subscriber with user-defined records selects for a kind.
 CUptiResult select_fields(CuptiClient& client, CUpti_ActivityKind kind, const CuptiActivityConfig* config) {
   if (config == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -72,6 +80,9 @@ bool is_own_byte(int attribute) {
          attribute == kUserDefinedRecords || attribute == kWholeGraphsForAll;
 }
 
+// Attributes that are on unless they are set.
+bool is_usually_on(int attribute) { return attribute == kPerThreadBuffers || attribute == kAllSyncRecords; }
+
 template <class Value> CUptiResult give(size_t* size, void* to, Value value) {
   if (*size < sizeof value) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
   std::memcpy(to, &value, sizeof value);
@@ -107,7 +118,6 @@ CUptiResult request_call(CuptiClient& client, CUpti_ActivityKind kind, uint32_t 
 }
 
 void release_everything(CuptiClient& client) {
-  if (client.registered()) g_cupti.api.cuptiActivityFlushAll(0);
   for (uint32_t i = 1; i < kCuptiKinds; ++i) {
     const auto kind = static_cast<CUpti_ActivityKind>(i);
     if (cupti_client_uses(client, kind)) release_kind(client, kind, g_cupti.api.cuptiActivityDisable);
@@ -116,6 +126,7 @@ void release_everything(CuptiClient& client) {
 }
 
 void release_all_cupti_clients() {
+  g_cupti.api.cuptiActivityFlushAll(0);
   for (CuptiClient& client : g_cupti_clients) release_everything(client);
 }
 
@@ -128,8 +139,8 @@ CUptiResult register_subscriber(CuptiClient& client, CuptiRequestedV2 requested,
 
 CUptiResult enable_for_subscriber(CuptiClient& client, CUpti_ActivityKind kind, const CuptiActivityConfig* config,
                                   EnableKind real) {
-  if (!is_kind(kind)) return CUPTI_ERROR_INVALID_KIND;
-  if (!enter_cupti_scope(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  // CUPTI accepts both and does nothing.
+  if (!is_kind(kind) || !enter_cupti_scope(CuptiScope::Subscribers)) return CUPTI_SUCCESS;
   if (client.user_defined()) {
     const CUptiResult result = select_fields(client, kind, config);
     if (result != CUPTI_SUCCESS) return result;
@@ -152,8 +163,8 @@ CUptiResult enable_for_subscriber(CuptiClient& client, CUpti_ActivityKind kind, 
 CUptiResult enable_call_for_subscriber(CuptiClient& client, CUpti_ActivityKind kind, uint32_t cbid, bool on) {
   const EnableCall enable = enable_call_of(kind);
   if (enable == nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (!enter_cupti_scope(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
-  return request_call(client, kind, cbid, on, enable);
+  // Without the kind, CUPTI accepts it and records nothing.
+  return cupti_client_uses(client, kind) ? request_call(client, kind, cbid, on, enable) : CUPTI_SUCCESS;
 }
 
 CUptiResult set_subscriber_attribute(CuptiClient& client, int attribute, size_t* size, void* value) {
@@ -174,7 +185,9 @@ CUptiResult set_subscriber_attribute(CuptiClient& client, int attribute, size_t*
     set_cupti_client_system_thread_ids(client, type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     return CUPTI_SUCCESS;
   }
-  if (attribute == kSeveralSubscribers) return CUPTI_ERROR_INVALID_PARAMETER;  // only subscribing sets it
+  if (attribute == kSeveralSubscribers) return CUPTI_ERROR_NOT_SUPPORTED;  // only subscribing sets it
+  const bool several = client.several.load(std::memory_order_relaxed);
+  if (attribute == kWholeGraphsForAll && !several) return CUPTI_SUCCESS;  // and nothing happens
   Switch function = nullptr;
   const bool of_cupti = is_switch(attribute, function);
   if (!of_cupti && !is_own_byte(attribute)) {
@@ -184,12 +197,11 @@ CUptiResult set_subscriber_attribute(CuptiClient& client, int attribute, size_t*
   if (*size < sizeof(uint8_t)) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
   uint8_t on = 0;
   std::memcpy(&on, value, sizeof on);
-  if (attribute == kUserDefinedRecords && cupti_client_active(client)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (of_cupti) {
     const CUptiResult result = function != nullptr ? function(on) : CUPTI_ERROR_NOT_SUPPORTED;
     if (result != CUPTI_SUCCESS) return result;
   }
-  client.attribute[attribute].store(on + uint64_t{attribute == kPerThreadBuffers}, std::memory_order_release);
+  client.attribute[attribute].store(on + uint64_t{is_usually_on(attribute)}, std::memory_order_release);
   return CUPTI_SUCCESS;
 }
 
@@ -205,8 +217,9 @@ CUptiResult get_subscriber_attribute(const CuptiClient& client, int attribute, s
   if (attribute == kSeveralSubscribers)
     return give(size, value, static_cast<uint8_t>(client.several.load(std::memory_order_relaxed)));
   const uint64_t stored = client.attribute[attribute].load(std::memory_order_acquire);
-  // Buffers of one thread each are the default: 0 is "not set".
-  if (attribute == kPerThreadBuffers) return give(size, value, static_cast<uint8_t>(stored != 1));
+  // 0 is "not set", 1 "off".
+  if (is_usually_on(attribute)) return give(size, value, static_cast<uint8_t>(stored != 1));
+  if (attribute == kHardwareTraceBuffer) return give(size, value, stored);
   Switch function = nullptr;
   if (is_switch(attribute, function) || is_own_byte(attribute)) return give(size, value, static_cast<uint8_t>(stored));
   if (g_cupti.api.cuptiActivityGetAttribute == nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
@@ -236,11 +249,20 @@ CUptiResult next_record_of_subscriber(const CuptiClient& client, uint8_t* buffer
 
 CUptiResult enabled_kinds(const CuptiClient* client, CUpti_ActivityKind* kinds, const uint32_t* room, uint32_t* count) {
   if (count == nullptr || (kinds != nullptr && room == nullptr)) return CUPTI_ERROR_INVALID_PARAMETER;
+  bool enabled[kCuptiKinds] = {};
+  for (const CuptiClient& one : g_cupti_clients) {
+    if (client != nullptr && client != &one) continue;
+    for (uint32_t i = 1; i < kCuptiKinds; ++i) {
+      const auto kind = static_cast<CUpti_ActivityKind>(i);
+      if (!cupti_client_uses(one, kind)) continue;
+      enabled[i] = true;
+      enabled[implied_kind(one, kind)] = true;
+    }
+  }
   uint32_t found = 0;
   for (uint32_t i = 1; i < kCuptiKinds; ++i) {
-    const auto kind = static_cast<CUpti_ActivityKind>(i);
-    if (client != nullptr ? !cupti_client_uses(*client, kind) : !cupti_client_uses(kind)) continue;
-    if (kinds != nullptr && found < *room) kinds[found] = kind;
+    if (!enabled[i]) continue;
+    if (kinds != nullptr && (found + 1) * sizeof *kinds <= *room) kinds[found] = static_cast<CUpti_ActivityKind>(i);
     ++found;
   }
   *count = found;

@@ -18,8 +18,9 @@ CUptiResult request_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKin
 CUptiResult release_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKind real);
 // KIND_DRIVER or KIND_RUNTIME.
 CUptiResult request_call(CuptiClient& client, CUpti_ActivityKind kind, uint32_t cbid, bool on, EnableCall real);
-// Delivers its records and releases all its kinds.
+// Releases all its kinds. What was not flushed is not delivered, as CUPTI does when a profiler unsubscribes.
 void release_everything(CuptiClient& client);
+// cuptiFinalize delivers what it can.
 void release_all_cupti_clients();
 
 // The subscriber-scoped forms. Results are those of CUPTI 13.5.

@@ -37,9 +37,7 @@ CuptiFieldRows cupti_fields(uint32_t kind) {
 
 CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields) {
   if (fields.ids == nullptr || fields.count == 0 || fields.count > kMostFields || fields.ids[0] != 0) return nullptr;
-  for (size_t i = 0; i < fields.count; ++i) {
-    if (field_of(kind, fields.ids[i]) == nullptr) return nullptr;
-  }
+  if (cupti_fields(kind).begin() == cupti_fields(kind).end()) return nullptr;
   const size_t bytes = sizeof(CuptiLayout) + fields.count * (sizeof(CuptiFieldPlace) + sizeof(CuptiFieldRow*));
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -47,18 +45,19 @@ CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields)
   auto* const places = reinterpret_cast<CuptiFieldPlace*>(layout + 1);
   layout->bytes = bytes;
   layout->source = reinterpret_cast<const CuptiFieldRow**>(places + fields.count);
-  layout->places = {sizeof layout->places, places, fields.count, 0};
-  size_t end = 0;
+  size_t end = 0, known = 0;
   for (size_t i = 0; i < fields.count; ++i) {
-    const CuptiFieldRow& row = *field_of(kind, fields.ids[i]);
+    const CuptiFieldRow* const found = field_of(kind, fields.ids[i]);
+    if (found == nullptr) continue;  // CUPTI accepts ids that it does not know
+    const CuptiFieldRow& row = *found;
     const size_t alignment = row.user_bytes >= 8 && row.user_bytes % 8 == 0 && row.user_bytes <= 16 ? 8
                              : row.user_bytes >= 4                                                  ? 4
                                                                                                     : row.user_bytes;
-    places[i] = {sizeof places[i], row.id, up(end, alignment), row.user_bytes, alignment};
-    layout->source[i] = &row;
-    end = places[i].offset + row.user_bytes;
+    places[known] = {sizeof places[known], row.id, up(end, alignment), row.user_bytes, alignment};
+    layout->source[known] = &row;
+    end = places[known++].offset + row.user_bytes;
   }
-  layout->places.record_bytes = up(end, 8);
+  layout->places = {sizeof layout->places, places, known, up(end, 8)};
   return layout;
 }
 

@@ -33,7 +33,8 @@ struct CuptiLayout {
   size_t bytes;                  // of memory
 };
 
-// Allocates the layout of a selection. Null: an id is unknown, the first field is not the kind, or there is no memory.
+// Allocates the layout of a selection, without the ids that are not known. Null: the first field is not the kind, or
+// there is no memory.
 CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields);
 bool same_cupti_layout(const CuptiLayout& layout, const CuptiFieldSelection& fields);
 // Writes places.record_bytes bytes. A field that the record is too short for becomes 0.

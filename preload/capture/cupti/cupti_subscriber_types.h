@@ -81,6 +81,7 @@ enum CuptiNewAttribute : int {
   kWholeGraphsForAll = 20,
   kThreadIdType = 21,
   kTimestampCallback = 22,
+  kHardwareTraceBuffer = 24,
   kAttributes = 32,  // more than there are
 };
 

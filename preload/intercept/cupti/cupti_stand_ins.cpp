@@ -9,6 +9,7 @@
 #include "preload/capture/cupti/cupti_kinds.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/intercept/cupti/cupti_subscribers.h"
 #include "preload/intercept/cupti/second_cupti.h"
 #include "preload/lifecycle/call_scope.h"
 #include "preload/record/thread_local.h"
@@ -50,8 +51,6 @@ template <Function> struct Row;
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_API
 
-std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};  // of the last profiler that subscribed
-
 // A function of a libcupti as the program requested it.
 struct Asked {
   const void* real;    // the function in the library
@@ -92,40 +91,48 @@ bool shared_globally(const Asked& asked, const char* name, CUptiResult& result) 
   return true;
 }
 
-// CUPTI allows one subscriber, and libprof.so is not one.
 CUptiResult subscribed(CUptiResult result, const CUpti_SubscriberHandle* handle, bool several) {
-  if (result != CUPTI_SUCCESS || handle == nullptr) return result;
-  g_subscriber.store(*handle, std::memory_order_release);
-  add_cupti_subscriber(*handle, several);
+  if (result == CUPTI_SUCCESS && handle != nullptr) add_cupti_subscriber(*handle, several);
   return result;
 }
 template <> struct StandIn<Function::cuptiSubscribe> {
-  template <class Real, class... Args>
-  static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, Args... args) {
+  template <class Real>
+  static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user) {
+    if (inside_our_calls()) return real(handle, callback, user);
     notice_second_library(real.real, "cuptiSubscribe", real.caller);
-    return subscribed(real(handle, args...), handle, false);
+    const RealSubscribe of_cupti = [](const void* function, CUpti_SubscriberHandle* to, CUpti_CallbackFunc called,
+                                      void* with, CuptiSubscriberParams*) {
+      return reinterpret_cast<typename Real::Pointer>(const_cast<void*>(function))(to, called, with);
+    };
+    return subscribed(subscribe_to_cupti(real.real, of_cupti, handle, {callback, user, nullptr}), handle, false);
   }
 };
 // A subscriber of the subscriber-scoped API uses it soon: libprof.so registers first, with the global one.
 template <> struct StandIn<Function::cuptiSubscribe_v2> {
-  template <class Real, class... Args>
+  template <class Real>
   static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
                           CuptiSubscriberParams* params) {
+    if (inside_our_calls()) return real(handle, callback, user, params);
     constexpr size_t kSince = offsetof(CuptiSubscriberParams, several) + sizeof params->several;
     shared(real, "cuptiSubscribe_v2");
     const bool several = params != nullptr && params->size >= kSince && params->several != 0;
-    return subscribed(real(handle, callback, user, params), handle, several);
+    const RealSubscribe of_cupti = [](const void* function, CUpti_SubscriberHandle* to, CUpti_CallbackFunc called,
+                                      void* with, CuptiSubscriberParams* how) {
+      return reinterpret_cast<typename Real::Pointer>(const_cast<void*>(function))(to, called, with, how);
+    };
+    return subscribed(subscribe_to_cupti(real.real, of_cupti, handle, {callback, user, params}), handle, several);
   }
 };
 template <> struct StandIn<Function::cuptiUnsubscribe> {
   template <class Real> static CUptiResult call(Real real, CUpti_SubscriberHandle handle) {
-    CUpti_SubscriberHandle known = handle;
-    g_subscriber.compare_exchange_strong(known, nullptr);
+    if (inside_our_calls()) return real(handle);
+    const bool kept = cupti_front_has(real.real);
     if (CuptiClient* const client = cupti_client_of(handle); client != nullptr) {
-      if (!inside_our_calls() && cupti_front_has(real.real)) release_everything(*client);
+      if (kept) release_everything(*client);
       remove_cupti_subscriber(handle);
     }
-    return real(handle);
+    CUptiResult result{};
+    return unsubscribe_from_cupti(handle, kept, result) ? result : real(handle);
   }
 };
 
@@ -237,6 +244,7 @@ template <> struct StandIn<Function::cuptiActivityGetAttribute> {
 template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, uint32_t stream, size_t* dropped) {
     if (dropped == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(context, stream, dropped);
+    if (cupti_scope_is(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
     count_cupti_dropped();
     *dropped = cupti_dropped_for_client(global_cupti_client());
     return CUPTI_SUCCESS;
@@ -281,12 +289,12 @@ template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
     if (inside_our_calls() || !cupti_front_has(real.real)) {
       notice_second_library(real.real, "cuptiFinalize", real.caller);
+      if (!inside_our_calls() && !cupti_front_open()) forget_cupti_subscribers();
       return real();
     }
     release_all_cupti_clients();
     reset_cupti_clients();
-    const CUpti_SubscriberHandle subscriber = g_subscriber.exchange(nullptr);
-    if (subscriber != nullptr && g_cupti.api.cuptiUnsubscribe != nullptr) g_cupti.api.cuptiUnsubscribe(subscriber);
+    unsubscribe_all_from_cupti();
     return CUPTI_SUCCESS;
   }
 };
@@ -442,15 +450,15 @@ void* cupti_stand_in(void* handle, const char* name) {
 
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
 // Exported under CUPTI's name, and named differently in C++: the headers may declare it with types of their own.
-#define PROF_EXPORT(name, parameters, arguments)                                                         \
-  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_cupti_##name parameters {  \
-    using namespace prof::preload;                                                                       \
-    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                      \
-    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                            \
-                                : StandIn<Function::name>::call(real PROF_AFTER arguments);              \
+#define PROF_EXPORT(name, parameters, arguments)                                                        \
+  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_cupti_##name parameters { \
+    using namespace prof::preload;                                                                      \
+    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                     \
+    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                           \
+                                : StandIn<Function::name>::call(real PROF_AFTER arguments);             \
   }
-#define CUPTI_API(name, parameters, arguments)                                   \
-  extern "C" CUptiResult CUPTIAPI prof_cupti_##name parameters __asm__(#name);   \
+#define CUPTI_API(name, parameters, arguments)                                 \
+  extern "C" CUptiResult CUPTIAPI prof_cupti_##name parameters __asm__(#name); \
   PROF_EXPORT(name, parameters, arguments)
 #define CUPTI_NEW_API(name, parameters, arguments) \
   PROF_EXPORT(name, parameters, arguments)         \

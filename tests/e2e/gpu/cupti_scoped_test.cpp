@@ -112,7 +112,9 @@ TEST_P(ScopedCupti, TheFieldsMayChangeAfterAFlush) {
         "stop_v2"});
 }
 
-TEST_P(ScopedCupti, WrongRequestsAreRefused) {
+TEST_P(ScopedCupti, WrongRequestsAreRefusedAndUnknownFieldsAreNot) {
+  same({"subscribe_v2", "user", "register_v2", "unknown_fields_v2", "work", "say"});
+  same({"subscribe_v2", "user", "register_v2", "all_fields_v2"});
   same({"nobody_v2", "subscribe_v2", "nobody_v2", "user", "register_v2", "wrong_fields_v2"});
   same({"subscribe_v2", "start_v2", "user", "context", "work", "say"});
 }
@@ -163,7 +165,7 @@ TEST_P(ScopedCupti, SeveralSubscribersAreRefusedAsTheDriverDoes) {
   same({"subscribe_v2", "second", "second_several", "unsubscribe", "subscribe_several", "unsubscribe"});
 }
 
-TEST_P(ScopedCupti, RecordsThatWereNotFlushedComeWithTheEnd) {
+TEST_P(ScopedCupti, RecordsThatWereNotFlushedAreNotDeliveredAfterItUnsubscribed) {
   same({"subscribe_v2", "start_v2", "work_alone", "unsubscribe", "say", "work"});
   same({"subscribe_v2", "start_v2", "work_alone", "disable_v2", "work", "say"});
 }

@@ -21,6 +21,8 @@ CASES = [
     ("three sessions with user-defined records", 3 * [*USER_SESSION, "work"]),
     ("user-defined records in turn with whole ones", [*USER_SESSION, *SESSION, *USER_SESSION]),
     ("fields that change", ["subscribe_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2", "fewer_fields_v2", "work", "say", "stop_v2"]),
+    ("every field", ["subscribe_v2", "user", "register_v2", "all_fields_v2", "work", "say"]),
+    ("a field that CUPTI does not know", ["subscribe_v2", "user", "register_v2", "unknown_fields_v2", "work", "say"]),
     ("fields that CUPTI refuses", ["subscribe_v2", "user", "register_v2", "wrong_fields_v2"]),
     ("user-defined records after kinds are enabled", ["subscribe_v2", "start_v2", "user", "context", "work", "say"]),
     ("the global API, then the other", [*GLOBAL_SESSION, *SESSION]),

@@ -176,6 +176,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validB
 
 SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   *dropped = now.dropped;
@@ -246,6 +247,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   detach();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.scope = Scope::None;
+  now.operations_stopped = false;
   now.enabled.reset();
   now.enabled_in.clear();
   now.driver_api.reset();

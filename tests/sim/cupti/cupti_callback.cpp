@@ -55,7 +55,7 @@ using namespace sim;
 extern "C" {
 
 SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata) {
-  if (subscriber == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -73,7 +73,9 @@ SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUp
   const auto* const all = reinterpret_cast<const cupti_v2::SubscriberParams*>(params);
   if (all != nullptr && all->size >= sizeof *all && all->several != 0)
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  return cuptiSubscribe(subscriber, callback, userdata);
+  const CUptiResult result = cuptiSubscribe(subscriber, callback, userdata);
+  if (result == CUPTI_SUCCESS) reinterpret_cast<Subscriber*>(*subscriber)->scoped = true;
+  return result;
 }
 
 SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {

@@ -50,6 +50,7 @@ void add_anchor(State& now, Ns moment, uint64_t stamp) {
 
 bool wants_operation(const State& now, const OperationRecord& record) {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  if (now.operations_stopped) return false;
   // Whole-graph tracing replaces the records of a graph's operations.
   if (record.graph_id != 0 && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
   if (record.kind == OperationKind::Kernel) {
@@ -87,6 +88,7 @@ void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
     callback = now.subscriber->callback;
     user = now.subscriber->user;
   }
+  if (callback == nullptr) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = event.name;
@@ -183,6 +185,7 @@ class Sink final : public ActivitySink {
       callback = now.subscriber->callback;
       user = now.subscriber->user;
     }
+    if (callback == nullptr) return;
     CUpti_ResourceData data{};
     data.context = context;
     data.resourceHandle.stream = stream;

@@ -52,6 +52,7 @@ struct Buffer {
 };
 
 struct Subscriber {
+  bool scoped = false;  // by cuptiSubscribe_v2
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
   std::bitset<kDriverCallbacks> driver;
@@ -67,6 +68,7 @@ enum class Scope { None, Global, Subscriber };
 struct State {
   std::mutex mutex;
   Scope scope = Scope::None;
+  bool operations_stopped = false;  // a subscriber left while the global API was used: no operation has a record
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
 

@@ -61,7 +61,7 @@ std::unique_ptr<Selection> select(int kind, const cupti_v2::Config* config) {
     const Field* const field = std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& one) {
       return one.kind == kind && one.id == config->fields.ids[i];
     });
-    if (field == std::end(kFields)) return nullptr;
+    if (field == std::end(kFields)) continue;  // as CUPTI 13.5
     cupti_v2::FieldPlace place;
     place.id = field->id;
     place.alignment = std::min<size_t>(field->user_bytes, 8);
@@ -87,7 +87,9 @@ CUptiResult enter_scope(State& now, CUpti_SubscriberHandle handle) {
 
 CUptiResult enable_scoped(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind, cupti_v2::Config* config) {
   State& now = state();
-  if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
+  if (!is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT) return CUPTI_SUCCESS;
+  if (enter_scope(now, subscriber) != CUPTI_SUCCESS) return CUPTI_SUCCESS;  // beside the global API nothing happens
   const cupti_v2::CallSelection* calls = nullptr;
   {
     std::lock_guard<std::mutex> lock(now.mutex);
@@ -132,10 +134,14 @@ bool excluded_by_subscriber(State& now, bool enters) {
 }
 
 void end_subscriber(State& now) {
-  deliver(true);
+  std::lock_guard<std::recursive_mutex> delivery(now.delivery);
   std::lock_guard<std::mutex> lock(now.mutex);
   scoped() = Scoped{};
+  if (now.scope == Scope::Global && now.subscriber != nullptr && now.subscriber->scoped) now.operations_stopped = true;
   if (now.scope != Scope::Subscriber) return;
+  now.finished.clear();
+  now.open = Buffer{};
+  now.full.clear();
   now.scope = Scope::None;
   now.enabled.reset();
   now.driver_api.reset();
@@ -239,6 +245,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle su
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
+  if (!now.enabled[CUPTI_ACTIVITY_KIND_DRIVER]) return CUPTI_SUCCESS;
   now.driver_api[cbid] = enable != 0;
   now.driver_kind_alone = false;
   return CUPTI_SUCCESS;
@@ -249,6 +256,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle s
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
+  if (!now.enabled[CUPTI_ACTIVITY_KIND_RUNTIME]) return CUPTI_SUCCESS;
   now.runtime_api[cbid] = enable != 0;
   return CUPTI_SUCCESS;
 }
@@ -258,7 +266,8 @@ SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subsc
   State& now = state();
   if (!is_subscriber(now, subscriber) || size == nullptr || value == nullptr || attribute < 0 || attribute > 24)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  if (attribute == cupti_v2::kSeveralSubscribers) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (attribute == cupti_v2::kSeveralSubscribers) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (attribute == cupti_v2::kWholeGraphsForAll) return CUPTI_SUCCESS;  // of several subscribers
   if (attribute == cupti_v2::kHardwareTrace) return CUPTI_ERROR_NOT_SUPPORTED;
   const uint8_t* const bytes = static_cast<const uint8_t*>(value);
   if (attribute == cupti_v2::kTimestampCallback) {
@@ -274,7 +283,6 @@ SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subsc
   }
   std::lock_guard<std::mutex> lock(now.mutex);
   if (attribute == cupti_v2::kUserDefinedRecords) {
-    if (now.scope == Scope::Subscriber && now.enabled.any()) return CUPTI_ERROR_NOT_COMPATIBLE;
     scoped().user_defined = *bytes != 0;
   }
   if (attribute == cupti_v2::kThreadIdType)
@@ -305,7 +313,8 @@ SIM_SCOPED CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subsc
     return CUPTI_SUCCESS;
   }
   const std::vector<uint8_t>& set = scoped().attributes[attribute];
-  const uint8_t usual = attribute == cupti_v2::kPerThreadBuffers;
+  if (attribute == 24) return copy_out(size, value, uint64_t{0});
+  const uint8_t usual = attribute == cupti_v2::kPerThreadBuffers || attribute == cupti_v2::kAllSyncRecords;
   return copy_out(size, value, set.empty() ? usual : set[0]);
 }
 
@@ -368,9 +377,11 @@ SIM_SCOPED CUptiResult cuptiActivityGetEnabledKinds(CUpti_SubscriberHandle subsc
   if (subscriber != nullptr && !is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
   uint32_t found = 0;
-  for (size_t kind = 1; kind < now.enabled.size(); ++kind) {
-    if (!now.enabled[kind]) continue;
-    if (kinds != nullptr && found < *room) kinds[found] = static_cast<CUpti_ActivityKind>(kind);
+  auto enabled = now.enabled;
+  if (enabled[CUPTI_ACTIVITY_KIND_MEMCPY] && !scoped().user_defined) enabled[CUPTI_ACTIVITY_KIND_MEMCPY2] = true;
+  for (size_t kind = 1; kind < enabled.size(); ++kind) {
+    if (!enabled[kind]) continue;
+    if (kinds != nullptr && (found + 1) * sizeof *kinds <= *room) kinds[found] = static_cast<CUpti_ActivityKind>(kind);
     ++found;
   }
   *count = found;
