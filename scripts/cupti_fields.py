@@ -29,9 +29,10 @@ MEMBERS = {"KERNEL_FIELD_CACHE_CONFIG_REQUESTED": "cacheConfig", "KERNEL_FIELD_C
            "KERNEL_FIELD_PARTITIONED_GLOBAL_CACHE_EXECUTED": "partitionedGlobalCacheExecuted",
            "MARKER_FIELD_PROCESS_ID": "objectId.pt.processId", "MARKER_FIELD_THREAD_ID": "objectId.pt.threadId",
            "OVERHEAD_FIELD_PROCESS_ID": "objectId.pt.processId", "OVERHEAD_FIELD_THREAD_ID": "objectId.pt.threadId",
-           "MEM_DECOMPRESS_FIELD_CHANNEL_ID": "channelID"}
+           "MEM_DECOMPRESS_FIELD_CHANNEL_ID": "channelID", "SYNCHRONIZATION_FIELD_END": "end"}
 # Where CUPTI 13.5 gives the bytes of the struct's member, and the comment says more.
 AS_IN_STRUCT = {"KERNEL_FIELD_CONTEXT_ID", "KERNEL_FIELD_STREAM_ID"}
+UNION = {"MEMORY_FIELD_POOL_SIZE", "MEMORY_FIELD_POOL_PROCESS_ID"}
 BITS = {"KERNEL_FIELD_CACHE_CONFIG_REQUESTED": "Low4", "KERNEL_FIELD_CACHE_CONFIG_EXECUTED": "High4"}
 
 
@@ -81,7 +82,7 @@ def main():
     parser.add_argument("--cuda", required=True, type=pathlib.Path, help="folder that holds cuda.h")
     parser.add_argument("--compiler", default="c++")
     options = parser.parse_args()
-    newest, wrong = {}, 0
+    newest, wrong = {}, 0  # wrong: what the table of the newest headers would be wrong about
     declared = set(re.findall(r"CUpti_Activity(\w+)FieldIds;", (options.headers[-1] / "cupti_activity.h").read_text()))
     read = {row[0] for row in fields(options.headers[-1])}
     if declared != set(KINDS) or declared != read:
@@ -93,6 +94,11 @@ def main():
                 print(f"{headers}: kind {key[0]}, field {key[1]}: {table.get(key)}, before {found}", file=sys.stderr)
                 wrong += 1
         newest = table
+    for (kind, number), (offset, _, _, what, name) in newest.items():
+        same = [row[4] for (other, _), row in newest.items() if other == kind and row[0] == offset and row[4] != name]
+        if same and what not in ("Low4", "High4") and name not in UNION:
+            print(f"kind {kind}: {name} is where {', '.join(same)} is: a comment of the headers is wrong", file=sys.stderr)
+            wrong += 1
     version = re.search(r"#define CUPTI_API_VERSION (\d+)", (options.headers[-1] / "cupti_version.h").read_text()).group(1)
     text = ["// Where is each field of a user-defined record in CUPTI's record with all fields?",
             "// CUPTI_FIELD(kind, field id, offset, bytes there, bytes in a user-defined record, what it is)",

@@ -10,9 +10,11 @@
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <ctime>
 
@@ -89,6 +91,20 @@ constexpr Threads threads_of_kinds() {
   return threads;
 }
 constexpr Threads kThreads = threads_of_kinds();
+
+struct KnownThread {
+  std::atomic<uint32_t> tid{0};
+  std::atomic<uint64_t> handle{0};
+};
+constexpr uint32_t kKnownThreads = 512;
+KnownThread g_known_threads[kKnownThreads];
+
+// pthread_self() of a thread. 0: not known.
+uint64_t handle_of(uint32_t tid) {
+  if (const uint64_t recorded = thread_handle(tid); recorded != 0) return recorded;
+  const KnownThread& known = g_known_threads[tid % kKnownThreads];
+  return known.tid.load(std::memory_order_acquire) == tid ? known.handle.load(std::memory_order_relaxed) : 0;
+}
 
 bool call_wanted(const CuptiClient& client, uint32_t kind, uint32_t cbid) {
   const uint32_t word = cbid / 64;
@@ -211,7 +227,7 @@ class Copy {
     std::memcpy(&tid, to + offset, sizeof tid);
     if (tid != tid_) {
       tid_ = tid;
-      handle_ = thread_handle(tid_);
+      handle_ = handle_of(tid_);
     }
     const uint32_t low = static_cast<uint32_t>(handle_);
     if (handle_ != 0) std::memcpy(to + offset, &low, sizeof low);
@@ -290,6 +306,14 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
 }
 
 }  // namespace
+
+void note_cupti_thread() {
+  const auto tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  KnownThread& known = g_known_threads[tid % kKnownThreads];
+  known.tid.store(0, std::memory_order_relaxed);
+  known.handle.store(static_cast<uint64_t>(pthread_self()), std::memory_order_relaxed);
+  known.tid.store(tid, std::memory_order_release);
+}
 
 void hand_to_cupti_clients(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes) {
   for (CuptiClient& client : g_cupti_clients) {

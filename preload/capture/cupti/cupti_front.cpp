@@ -29,6 +29,7 @@ ReadCuptiBuffer g_read = nullptr;          // set before the buffers are registe
 
 // Called on a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  note_cupti_thread();
   *max_records = 0;
   *size = 0;
   *buffer = g_cupti_buffers.take(*size);
