@@ -153,6 +153,10 @@ CUpti_ActivityKind kind_for_client(const CuptiClient& client, const CUpti_Activi
   // user-defined records has none unless it enabled that kind itself (CUPTI's documentation).
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY2 && !client.user_defined() && wanted(CUPTI_ACTIVITY_KIND_MEMCPY))
     return record.kind;
+  // So does CUPTI with graphs that kernels launch.
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE && !client.user_defined() &&
+      wanted(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
+    return record.kind;
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
