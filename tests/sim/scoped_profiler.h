@@ -233,7 +233,14 @@ template <class Next> void read(uint8_t* buffer, size_t valid, cupti_v2::Complet
     if (result != CUPTI_SUCCESS) break;
     before = at;
   }
-  if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) ++seen.unreadable;
+  if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) {
+    ++seen.unreadable;
+    const auto at = record != nullptr ? reinterpret_cast<const uint8_t*>(record) - buffer : -1;
+    fprintf(stderr, "result %d after the record at %td of %zu:", result, at, valid);
+    for (size_t i = static_cast<size_t>(at < 0 ? 0 : at); i + 4 <= valid && i < static_cast<size_t>(at) + 160; i += 4)
+      fprintf(stderr, " %x", static_cast<unsigned>(value_at(buffer, i, 4)));
+    fprintf(stderr, "\n");
+  }
   free(buffer);
 }
 inline void CUPTIAPI completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {

@@ -203,7 +203,7 @@ class Copy {
       CuptiCompleteInfo info{sizeof info, this_thread_for(client_), nullptr, 0};
       if (user_defined_) {
         info.places = places_;
-        info.kinds = kCuptiKinds;
+        info.kinds = g_cupti.version < kMoreKindsSince ? kKindsOfCupti13 : kCuptiKinds;
       }
       scoped(buffer_, size_, used_, &info);
     } else if (const auto global = client_.completed.load(std::memory_order_acquire); global != nullptr) {

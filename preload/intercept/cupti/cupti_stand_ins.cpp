@@ -303,7 +303,8 @@ template <> struct StandIn<Function::cuptiFinalize> {
 // global API only.
 template <Function function, class What> struct Scoped {
   template <class Real, class... Args> static CUptiResult call(Real real, CUpti_SubscriberHandle handle, Args... args) {
-    if (!shared(real, Row<function>::kName)) return real(handle, args...);
+    // Also inside calls of ours: the profiler's functions are called while the helper thread flushes.
+    if (!cupti_front_has(real.real) && !shared(real, Row<function>::kName)) return real(handle, args...);
     CuptiClient* const client = cupti_client_of(handle);
     return client == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : What::of(*client, args...);
   }
@@ -380,7 +381,7 @@ template <> struct StandIn<Function::cuptiActivityGetEnabledKinds> {
   template <class Real>
   static CUptiResult call(Real real, CUpti_SubscriberHandle handle, CUpti_ActivityKind* kinds, uint32_t* room,
                           uint32_t* count) {
-    if (inside_our_calls() || !cupti_front_has(real.real)) return real(handle, kinds, room, count);
+    if (!cupti_front_has(real.real)) return real(handle, kinds, room, count);
     const CuptiClient* const client = cupti_client_of(handle);
     if (handle != nullptr && client == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     return enabled_kinds(client, kinds, room, count);

@@ -17,7 +17,7 @@ struct ExternalStacks {
 };
 thread_local ExternalStacks tl_external;
 
-bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT; }
+bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < kKinds; }
 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;

@@ -71,10 +71,17 @@ SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUp
                                          void* userdata, CUpti_SubscriberParams* params) {
   // Drivers before the one that allows several subscribers refuse the request for it.
   const auto* const all = reinterpret_cast<const cupti_v2::SubscriberParams*>(params);
-  if (all != nullptr && all->size >= sizeof *all && all->several != 0)
-    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  const CUptiResult result = cuptiSubscribe(subscriber, callback, userdata);
-  if (result == CUPTI_SUCCESS) reinterpret_cast<Subscriber*>(*subscriber)->scoped = true;
+  const bool several = all != nullptr && all->size >= sizeof *all && all->several != 0;
+  const CUptiResult result =
+      several ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : cuptiSubscribe(subscriber, callback, userdata);
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  if (result == CUPTI_SUCCESS) {
+    now.subscriber->scoped = true;
+    if (all != nullptr && all->name != nullptr) now.subscriber->name = all->name;
+  } else if (now.subscriber != nullptr && all != nullptr && all->other_name != nullptr) {
+    snprintf(all->other_name, all->other_name_bytes, "CUPTI for %s", now.subscriber->name.c_str());
+  }
   return result;
 }
 

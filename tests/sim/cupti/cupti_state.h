@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -23,6 +24,8 @@
 namespace sim {
 
 constexpr size_t kDriverCallbacks = CUPTI_DRIVER_TRACE_CBID_SIZE;
+constexpr size_t kKinds = 60;  // of CUPTI 13.2 to 13.5; the headers may have fewer
+static_assert(kKinds >= CUPTI_ACTIVITY_KIND_COUNT);
 constexpr size_t kRuntimeCallbacks = CUPTI_RUNTIME_TRACE_CBID_SIZE;
 
 struct ApiRecord {
@@ -53,6 +56,7 @@ struct Buffer {
 
 struct Subscriber {
   bool scoped = false;  // by cuptiSubscribe_v2
+  std::string name = "<not provided>";
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
   std::bitset<kDriverCallbacks> driver;
@@ -72,7 +76,7 @@ struct State {
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
 
-  std::bitset<CUPTI_ACTIVITY_KIND_COUNT> enabled;
+  std::bitset<kKinds> enabled;
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;

@@ -88,7 +88,7 @@ CUptiResult enter_scope(State& now, CUpti_SubscriberHandle handle) {
 CUptiResult enable_scoped(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind, cupti_v2::Config* config) {
   State& now = state();
   if (!is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT) return CUPTI_SUCCESS;
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= kKinds) return CUPTI_SUCCESS;
   if (enter_scope(now, subscriber) != CUPTI_SUCCESS) return CUPTI_SUCCESS;  // beside the global API nothing happens
   const cupti_v2::CallSelection* calls = nullptr;
   {
@@ -172,7 +172,7 @@ void complete_scoped(State& now, uint8_t* buffer, size_t size, size_t used) {
     Scoped& mine = scoped();
     complete = mine.complete;
     if (mine.user_defined) {
-      places.resize(CUPTI_ACTIVITY_KIND_COUNT);
+      places.resize(kKinds);
       for (const auto& [kind, selection] : mine.selection) places[static_cast<size_t>(kind)] = &selection->places;
       info.places = places.data();
       info.kinds = places.size();
