@@ -7,6 +7,11 @@ check fails if a name is in none of them, or if docs/api_coverage.md differs fro
 The page is for one toolkit; its first line names it. With another toolkit, additional names are printed as a note and
 the page is not compared, because an older or newer toolkit must not fail a build.
 
+It also checks that every function of CUPTI's activity and callback API is shared with other profilers (cupti_api.def)
+or left alone for a reason (cupti_left_alone.txt): those of this toolkit, and those of scripts/cupti_functions.txt,
+which names the functions of each version since CUDA 11.8. With --wheels it checks those of the wheels, and --write
+updates that list.
+
 --wheels checks the names of other toolkits. Their headers are in NVIDIA's wheels (nvidia-cuda-runtime,
 nvidia-cuda-cupti, from CUDA 13 on also nvidia-cuda-crt) in FOLDER. With --write, their numbers become the last section
 of the page. --write without --wheels does not change that section.
@@ -39,6 +44,9 @@ DECLARED = {"driver": re.compile(r"\bCUresult (cu\w+) ?\([^;{]*\) ?;"),
 CALLBACKS = {"driver": ("cupti_driver_cbid.h", re.compile(r"CUPTI_DRIVER_TRACE_CBID_(cu\w+)\s*=")),
              "runtime": ("cupti_runtime_cbid.h", re.compile(r"CUPTI_RUNTIME_TRACE_CBID_(cuda[A-Z]\w+?)_v\d+\s*="))}
 WHEEL = re.compile(r"nvidia_cuda_(runtime|cupti|crt)(?:_cu\d+)?-(\d+)\.(\d+)\..*\.whl$")
+CUPTI_HEADERS = ("cupti_activity.h", "cupti_activity_deprecated.h", "cupti_callbacks.h")
+CUPTI_DECLARED = re.compile(r"\bCUptiResult\s+CUPTIAPI\s+(cupti\w+)\s*\(")
+CUPTI_LIST = "scripts/cupti_functions.txt"
 OTHERS = "\n## Other toolkits\n"
 TITLE = {"driver": "Driver functions", "runtime": "Functions of the CUDA runtime"}
 
@@ -185,6 +193,55 @@ def look_up(options, classes):
     return names, in_header, unknown
 
 
+def cupti_declared(texts):
+    """functions that the headers of CUPTI's activity and callback API declare"""
+    return {name for text in texts for name in CUPTI_DECLARED.findall(text)}
+
+
+def read_cupti_list(path):
+    """name -> (first, last version) as numbers"""
+    lines = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")] if path.exists() else []
+    number = lambda text: tuple(map(int, text.split(".")))
+    return {name: (number(first), number(last)) for name, first, last in lines}
+
+
+def check_cupti(options, found):
+    """problems of the functions in `found` (name -> where it is declared) and in the list"""
+    folder = options.root / "preload"
+    shared = set(re.findall(r"^CUPTI_(?:NEW_)?API\((\w+)", next(folder.rglob("cupti_api.def")).read_text(), re.M))
+    _, left, problems = read_left_alone(next(folder.rglob("cupti_left_alone.txt")))
+    known = read_cupti_list(options.root / CUPTI_LIST)
+    text = lambda version: ".".join(map(str, version))
+    found = {**{name: f"CUPTI of CUDA {text(first)} to {text(last)}" for name, (first, last) in known.items()}, **found}
+    problems += [f"{name} ({found[name]}) is neither in cupti_api.def nor in cupti_left_alone.txt" for name in sorted(set(found) - shared - set(left))]
+    problems += [f"{name} is in cupti_api.def and in cupti_left_alone.txt" for name in sorted(shared & set(left))]
+    problems += [f"{name} is in no version of {CUPTI_LIST}" for name in sorted((shared | set(left)) - set(known))]
+    return problems
+
+
+def cupti_wheels(options):
+    """checks the wheels of CUPTI and, with --write, the list; problems"""
+    versions, found = read_cupti_list(options.root / CUPTI_LIST), {}
+    for path in sorted(options.wheels.iterdir()):
+        match = WHEEL.match(path.name)
+        if not match or match[1] != "cupti":
+            continue
+        version = (int(match[2]), int(match[3]))
+        with zipfile.ZipFile(path) as archive:
+            names = cupti_declared(archive.read(name).decode() for name in archive.namelist() if name.endswith(CUPTI_HEADERS))
+        for name in names:
+            found[name] = f"CUPTI of CUDA {version[0]}.{version[1]}"
+            first, last = versions.get(name, (version, version))
+            versions[name] = (min(first, version), max(last, version))
+        print(f"CUPTI of CUDA {version[0]}.{version[1]}: {len(names)} functions of the activity and callback API")
+    if options.write:
+        lines = ["# The functions of CUPTI's activity and callback API with the first and the last version of CUDA that declares them, from",
+                 "# the headers in NVIDIA's wheels. scripts/check_api.py --wheels FOLDER --write updates it."]
+        lines += [f"{name} {first[0]}.{first[1]} {last[0]}.{last[1]}" for name, (first, last) in sorted(versions.items())]
+        (options.root / CUPTI_LIST).write_text("\n".join(lines) + "\n")
+    return check_cupti(options, found)
+
+
 def wheel_toolkits(folder):
     """(major, minor) -> its wheels, for toolkits whose headers and CUPTI lists are in the folder"""
     found = {}
@@ -231,17 +288,21 @@ def main():
     classes = Classes(options.root / "preload")
     if options.wheels:
         rows, problems = check_wheels(options, classes)
+        problems += cupti_wheels(options)
         if options.write and rows and not problems:
             page.write_text(written + others(rows))
         for problem in problems:
             print(problem)
         print(f"RESULT {len(rows)} toolkits, {len(problems)} problems")
-        return 0 if rows and not problems else 1
+        return 1 if problems else 0
 
     version = toolkit_version(options.cuda)
     same_toolkit = options.names_only or options.write or f"(toolkit {version})" in written.split("\n", 1)[0]
     names, in_header, unknown = look_up(options, classes)
+    headers = [options.cupti / name for name in CUPTI_HEADERS] if options.cupti else []
+    cupti = cupti_declared(header.read_text() for header in headers if header.exists())
     problems = list(classes.problems) + (unknown if same_toolkit else [])
+    problems += check_cupti(options, dict.fromkeys(cupti, f"declared by the headers of toolkit {version}"))
     notes = [] if same_toolkit else unknown
     if options.write and not problems:
         page.write_text(document(version, classes, names, in_header) + (OTHERS + rest if rest else ""))

@@ -227,7 +227,7 @@ void abandon_gpu_activity() {
   close_wait_flushes();
   abandon_cupti_kinds();
   g_said.store(false, std::memory_order_relaxed);
-  reset_cupti_client();
+  reset_cupti_clients();
   abandon_cupti_front();
   if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not opened CUPTI
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);

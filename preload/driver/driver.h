@@ -3,9 +3,13 @@
 // function. DriverCall brackets every call of ours that could disturb a capture.
 #pragma once
 
+#include "preload/base/clock.h"
+#include "preload/driver/own_calls.h"
 #include "preload/record/thread_local.h"
 
 #include <cuda.h>
+
+#include <cstdint>
 
 namespace prof::preload {
 
@@ -21,16 +25,19 @@ extern Driver g_driver;
 template <class Calls> class RelaxedCalls {
  public:
   RelaxedCalls() {
+    if (g_note_own_calls.load(std::memory_order_relaxed)) begin_ = gpu_clock_ns();
     if (g_driver.cuThreadExchangeStreamCaptureMode != nullptr) g_driver.cuThreadExchangeStreamCaptureMode(&mode_);
   }
   ~RelaxedCalls() {
     if (g_driver.cuThreadExchangeStreamCaptureMode != nullptr) g_driver.cuThreadExchangeStreamCaptureMode(&mode_);
+    if (begin_ != 0) note_own_calls(begin_);
   }
   RelaxedCalls(const RelaxedCalls&) = delete;
   RelaxedCalls& operator=(const RelaxedCalls&) = delete;
 
  private:
   Calls own_;
+  uint64_t begin_ = 0;  // 0: not noted
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 using DriverCall = RelaxedCalls<DirectCalls>;  // around functions of g_driver

@@ -115,6 +115,9 @@ ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* ca
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);
   if (std::strcmp(name, kDriverTables) == 0) look_for_second_cupti(caller);
+  if (handle == RTLD_DEFAULT) {
+    if (void* const stand_in = new_cupti_stand_in(handle, name); stand_in != nullptr) return {stand_in, 0};
+  }
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};
   if (void* const stand_in = cupti_stand_in(handle, name); stand_in != nullptr) return {stand_in, 0};
   if (name[2] >= 'A' && name[2] <= 'Z') {

@@ -194,10 +194,11 @@ bool enter_interrupted() {
   return false;
 }
 
-void prepare_for_a_later_recording() {
-  if (inert() || !ready_to_record() || !window_awaits() || is_prepared()) return;
+bool prepare_for_a_later_recording() {
+  if (inert() || !ready_to_record() || !window_awaits()) return false;
+  if (is_prepared()) return life().phase.load(std::memory_order_acquire) == Phase::Cold;
   Phase phase = Phase::Cold;
-  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) return;
+  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) return false;
   const int saved = errno;
   const OwnCalls own;
   use_wiped_life_page();
@@ -209,6 +210,7 @@ void prepare_for_a_later_recording() {
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(wanted ? Phase::Cold : Phase::Stopped, std::memory_order_release);
   errno = saved;
+  return wanted;
 }
 
 uint32_t recordings_so_far() { return g_recordings; }

@@ -13,9 +13,10 @@ __attribute__((cold)) bool enter_slow();
 // The same inside a call of the recorder or while a record is packed, where a signal handler may call.
 __attribute__((cold)) bool enter_interrupted();
 
-// The program is about to create a context while a recording is awaited. Does what must be done before the first
-// context (arm_gpu_activity()). Nothing is recorded and no log is created. Keeps errno.
-void prepare_for_a_later_recording();
+// The program is about to create a context, or another profiler to use CUPTI, while a recording is awaited. Does what
+// must be done before that (arm_gpu_activity()). Nothing is recorded and no log is created. Returns false if no
+// recording is awaited, or this process is not wanted. Keeps errno.
+bool prepare_for_a_later_recording();
 
 // The number of recordings of this process so far, including the current one.
 uint32_t recordings_so_far();

@@ -165,7 +165,7 @@ bool is_cut_off() {
   return is_of_earlier_recording(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
 }
 
-uint32_t thread_handle(uint32_t tid) {
+uint64_t thread_handle(uint32_t tid) {
   for (const std::atomic<ThreadState*>& entry : g_pages) {
     const ThreadState* const states = entry.load(std::memory_order_acquire);
     if (states == nullptr) return 0;
@@ -228,7 +228,7 @@ bool open_thread() {
     state->fills.count = 0;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
     state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
-    state->handle = static_cast<uint32_t>(pthread_self());
+    state->handle = static_cast<uint64_t>(pthread_self());
     state->events.open(format::BlockKind::Events, state->ordinal);
     state->definitions.open(format::BlockKind::Definitions, state->ordinal);
     char name[16] = {};

@@ -31,7 +31,7 @@ struct alignas(64) ThreadState {
   BlockWriter definitions;
   uint32_t ordinal = 0;  // format::ThreadOrdinal
   uint32_t tid = 0;
-  uint32_t handle = 0;  // low half of pthread_self(): the thread id of CUPTI, unless a client selects another one
+  uint64_t handle = 0;  // pthread_self(): CUPTI's thread id is its low half, unless a client selects another one
   OwnStack own_stack;
   StackMemo* memo = nullptr;  // stacks that the thread had before
   KeptFills fills;            // fills that a repeated launch repeats too
@@ -61,8 +61,8 @@ bool is_cut_off();
 // Whether a thread is inside a call of a `wanted` function that it entered at `tick` or earlier.
 bool recording_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
 
-// Returns the low half of pthread_self() of a recorded thread, also after it ended, until another thread takes its
-// slot. Returns 0 if it is not known.
-uint32_t thread_handle(uint32_t tid);
+// Returns pthread_self() of a recorded thread, also after it ended, until another thread takes its slot. Returns 0 if
+// it is not known.
+uint64_t thread_handle(uint32_t tid);
 
 }  // namespace prof::preload

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
+CUPTI_VERSION = "libcupti.so.13"  # of the functions that older ones do not have
 # Functions of libc by version. "@" in front: only old programs bind to this version.
 EXECS = ["execve", "execv", "execvp", "execl", "execlp", "execle", "fexecve"]
 LIBC = {
@@ -43,7 +44,7 @@ def table(options, name):
 def rows(options, name, macro):
     """names of a .def file's rows; the compiler evaluates its #if lines with the toolkit's CUDA_VERSION"""
     version = re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1)
-    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", table(options, name)]
+    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", "-DCUPTI_NEW_API=CUPTI_NEW_API", table(options, name)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.findall(macro + r"\((\w+)", text)
 
@@ -82,7 +83,8 @@ def main():
     libc = LIBC["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
-        wanted = set(names) | runtime | set(library_rows(options)) | {
+        newer = {f"{name}@{CUPTI_VERSION}" for name in rows(options, "cupti_api.def", "CUPTI_NEW_API")}
+        wanted = set(names) | runtime | newer | set(library_rows(options)) | {
             f"{name}@{version}" if name[0] == "@" else f"{name}@@{version}" for version, names in libc.items() for name in names}
         wanted = {name.removeprefix("@") for name in wanted}
         found = exported(options.check)
@@ -95,11 +97,11 @@ def main():
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     text, before = "", ""
     for version, names in libc.items():
-        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*;"
+        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*; prof_cupti_*;"
         text += f"{version} {{ global: {' '.join(name.removeprefix('@') + ';' for name in names)}{local} }}{before};\n"
         before = f" {version}"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
-    text += "".join(f"{version} {{ }};\n" for version in [*RUNTIME_VERSIONS, *libraries])
+    text += "".join(f"{version} {{ }};\n" for version in [*RUNTIME_VERSIONS, CUPTI_VERSION, *libraries])
     options.output.write_text(text)
     return 0
 

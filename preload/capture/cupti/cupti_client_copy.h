@@ -1,4 +1,4 @@
-// Which records of a completed buffer does another profiler in the program get (cupti_client.h)? cupti_front.cpp uses
+// Which records of a completed buffer do other profilers in the program get (cupti_client.h)? cupti_front.cpp uses
 // it, in the program.
 #pragma once
 
@@ -9,7 +9,11 @@
 
 namespace prof::preload {
 
-// Copies the records that the profiler wants from a completed buffer. The profiler's callbacks may call this library.
-void hand_to_cupti_client(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes);
+// Copies the records that each profiler wants from a completed buffer. Their callbacks may call this library.
+void hand_to_cupti_clients(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes);
+
+// CUPTI requests a buffer on a thread that launches: notes what this thread is called, for profilers that are there
+// while nothing is recorded. Recorded threads are known (record/thread.h).
+void note_cupti_thread();
 
 }  // namespace prof::preload

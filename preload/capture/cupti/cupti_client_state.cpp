@@ -2,40 +2,64 @@
 
 #include "preload/base/clock.h"
 
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace prof::preload {
 
-CuptiClient g_cupti_client;
-SpareBuffer g_spare_buffer;
+CuptiClient g_cupti_clients[kCuptiClients];
 
-bool take_spare(uint8_t*& buffer, size_t& size, size_t& most) {
+bool take_spare(CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
+  SpareBuffer& spare = client.spare;
   uint32_t held = SpareBuffer::Held;
-  if (!g_spare_buffer.state.compare_exchange_strong(held, SpareBuffer::Moving, std::memory_order_acquire)) return false;
-  buffer = g_spare_buffer.buffer;
-  size = g_spare_buffer.size;
-  most = g_spare_buffer.most;
-  g_spare_buffer.state.store(SpareBuffer::None, std::memory_order_release);
+  if (!spare.state.compare_exchange_strong(held, SpareBuffer::Moving, std::memory_order_acquire)) return false;
+  buffer = spare.buffer;
+  size = spare.size;
+  most = spare.most;
+  spare.state.store(SpareBuffer::None, std::memory_order_release);
   return true;
 }
 
-void ask_for_spare() {
-  const CUpti_BuffersCallbackRequestFunc requested = g_cupti_client.requested.load(std::memory_order_acquire);
+void ask_for_spare(CuptiClient& client) {
+  SpareBuffer& spare = client.spare;
   uint32_t none = SpareBuffer::None;
-  if (requested == nullptr ||
-      !g_spare_buffer.state.compare_exchange_strong(none, SpareBuffer::Moving, std::memory_order_acquire))
+  if (!client.registered() ||
+      !spare.state.compare_exchange_strong(none, SpareBuffer::Moving, std::memory_order_acquire))
     return;
-  g_spare_buffer.buffer = nullptr;
-  g_spare_buffer.size = g_spare_buffer.most = 0;
-  requested(&g_spare_buffer.buffer, &g_spare_buffer.size, &g_spare_buffer.most);
-  g_spare_buffer.state.store(g_spare_buffer.buffer != nullptr ? SpareBuffer::Held : SpareBuffer::None,
-                             std::memory_order_release);
+  request_buffer(client, spare.buffer, spare.size, spare.most);
+  spare.state.store(spare.buffer != nullptr ? SpareBuffer::Held : SpareBuffer::None, std::memory_order_release);
 }
 
-ClockPair both_clocks() {
+void request_buffer(const CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
+  buffer = nullptr;
+  size = most = 0;
+  CuptiRequestInfo info{sizeof info};
+  if (const auto scoped = client.requested_v2.load(std::memory_order_acquire); scoped != nullptr)
+    return scoped(&buffer, &size, &most, &info);
+  if (const auto global = client.requested.load(std::memory_order_acquire); global != nullptr)
+    global(&buffer, &size, &most);
+}
+
+void return_empty_buffer(const CuptiClient& client, uint8_t* buffer, size_t size) {
+  CuptiCompleteInfo info{sizeof info, this_thread_for(client), nullptr, 0};
+  if (const auto scoped = client.completed_v2.load(std::memory_order_acquire); scoped != nullptr)
+    return scoped(buffer, size, 0, &info);
+  if (const auto global = client.completed.load(std::memory_order_acquire); global != nullptr)
+    global(nullptr, 0, buffer, size, 0);
+}
+
+uint64_t this_thread_for(const CuptiClient& client) {
+  if (client.system_thread_ids.load(std::memory_order_relaxed)) return static_cast<uint64_t>(syscall(SYS_gettid));
+  return static_cast<uint64_t>(pthread_self());
+}
+
+ClockPair both_clocks(const CuptiClient& client) {
   ClockPair best{};
   uint64_t narrowest = UINT64_MAX;
   for (int i = 0; i < 5; ++i) {
     const uint64_t before = gpu_clock_ns();
-    const uint64_t theirs = cupti_client_now();
+    const uint64_t theirs = cupti_client_now(client);
     const uint64_t after = gpu_clock_ns();
     if (after - before >= narrowest) continue;
     narrowest = after - before;

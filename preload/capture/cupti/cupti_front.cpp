@@ -2,6 +2,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/libc.h"
+#include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_client_copy.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/log/count.h"
@@ -24,11 +25,11 @@ namespace {
 enum class Front : uint32_t { Closed, Opening, Open, Abandoned };
 std::atomic<Front> g_front{Front::Closed};
 std::atomic<const void*> g_base{nullptr};  // where the library is loaded
-std::atomic<uint64_t> g_dropped_for_client{0};
-ReadCuptiBuffer g_read = nullptr;  // set before the buffers are registered
+ReadCuptiBuffer g_read = nullptr;          // set before the buffers are registered
 
 // Called on a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  note_cupti_thread();
   *max_records = 0;
   *size = 0;
   *buffer = g_cupti_buffers.take(*size);
@@ -50,7 +51,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
     if (scope.recording() && gpu_activity_collects())
       g_read(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
     local.passing = passing;  // the other profiler's calls are its own
-    hand_to_cupti_client(context, stream, buffer, valid_bytes);
+    hand_to_cupti_clients(context, stream, buffer, valid_bytes);
   }
   local.passing = static_cast<uint16_t>(passing + kPassingOwn);
   g_cupti_buffers.give_back(buffer, valid_bytes);
@@ -138,10 +139,8 @@ void count_cupti_dropped() {
   size_t dropped = 0;
   if (g_cupti.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
   count(format::LossCounter::cupti_dropped, dropped);
-  g_dropped_for_client.fetch_add(dropped, std::memory_order_relaxed);
+  count_dropped_for_cupti_clients(dropped);
 }
-
-uint64_t cupti_dropped_for_client() { return g_dropped_for_client.exchange(0, std::memory_order_relaxed); }
 
 void abandon_cupti_front() {
   if (g_front.load(std::memory_order_relaxed) == Front::Closed) return;

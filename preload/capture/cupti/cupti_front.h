@@ -36,8 +36,6 @@ bool cupti_front_has(const void* function);
 
 // Adds the records that CUPTI dropped since the last call to the log's loss counter.
 void count_cupti_dropped();
-// Records that CUPTI dropped since the last call for the other profiler.
-uint64_t cupti_dropped_for_client();
 
 // Called in the child of a fork.
 void abandon_cupti_front();

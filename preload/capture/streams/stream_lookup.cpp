@@ -13,7 +13,7 @@ namespace prof::preload {
 
 CUcontext current_context() {
   CUcontext context = nullptr;
-  if (g_driver.cuCtxGetCurrent != nullptr) g_driver.cuCtxGetCurrent(&context);
+  if (g_driver.cuCtxGetCurrent != nullptr) own_call([&] { g_driver.cuCtxGetCurrent(&context); });
   return context;
 }
 

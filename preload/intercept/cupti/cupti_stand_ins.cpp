@@ -4,10 +4,12 @@
 #include "preload/base/libc.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_client.h"
+#include "preload/capture/cupti/cupti_client_requests.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_kinds.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/intercept/cupti/cupti_subscribers.h"
 #include "preload/intercept/cupti/second_cupti.h"
 #include "preload/lifecycle/call_scope.h"
 #include "preload/record/thread_local.h"
@@ -32,17 +34,22 @@ constexpr const char* kNames[] = {
 #undef CUPTI_API
 };
 constexpr size_t kFunctions = sizeof(kNames) / sizeof(kNames[0]);
+constexpr const char* kNewNames[] = {
+#define CUPTI_API(name, parameters, arguments)
+#define CUPTI_NEW_API(name, parameters, arguments) #name,
+#include "preload/intercept/cupti/cupti_api.def"
+#undef CUPTI_NEW_API
+#undef CUPTI_API
+};
 
 template <Function> struct Row;
-#define CUPTI_API(name, parameters, arguments)  \
-  template <> struct Row<Function::name> {      \
-    using Type = decltype(&::name);             \
-    static constexpr const char* kName = #name; \
+#define CUPTI_API(name, parameters, arguments)      \
+  template <> struct Row<Function::name> {          \
+    using Type = CUptiResult(CUPTIAPI*) parameters; \
+    static constexpr const char* kName = #name;     \
   };
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_API
-
-std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};  // of the other profiler
 
 // A function of a libcupti as the program requested it.
 struct Asked {
@@ -51,31 +58,25 @@ struct Asked {
 };
 template <class Type> struct CuptiFunction;
 template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> : Asked {
-  CUptiResult operator()(Args... args) const {
-    return reinterpret_cast<CUptiResult(CUPTIAPI*)(Args...)>(const_cast<void*>(real))(args...);
-  }
+  using Pointer = CUptiResult(CUPTIAPI*)(Args...);
+  Pointer function() const { return reinterpret_cast<Pointer>(const_cast<void*>(real)); }
+  CUptiResult operator()(Args... args) const { return function()(args...); }
 };
 
 // Whether a call goes to the library in which libprof.so has the only registration. Calls by libprof.so and by CUPTI
-// itself never do. Before anything is recorded, the first such call opens the front. It does not if GPU times are off
-// or the library cannot be used.
+// itself never do. Before anything is recorded, the first such call opens the front, also if a recording starts only
+// later. It does not if GPU times are off or the library cannot be used.
 bool shared(const Asked& asked, const char* name) {
   if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
     const int error = errno;
     const EventScope scope;
-    const bool wanted = scope.recording() && options().gpu;
-    if (wanted) open_cupti_front_for(asked.real, read_cupti_buffer);
+    const bool wanted = (scope.recording() || prepare_for_a_later_recording()) && options().gpu;
+    if (wanted && !cupti_front_open()) open_cupti_front_for(asked.real, read_cupti_buffer);
     errno = error;
   }
   notice_second_library(asked.real, name, asked.caller);
   return cupti_front_has(asked.real);
-}
-
-// Whether a kind that the other profiler disables must stay enabled for libprof.so.
-bool turn_off(CUpti_ActivityKind kind) {
-  const bool calls = kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  return calls ? gpu_activity_keeps_calls(kind) : gpu_activity_uses(kind);
 }
 
 // What each function does instead of the real one. `real` is a CuptiFunction.
@@ -83,22 +84,55 @@ template <Function function> struct StandIn {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) { return real(args...); }
 };
 
-// CUPTI allows one subscriber, and libprof.so is not one.
+// As shared(), for a request of the global API. `result`: what CUPTI answers if subscribers exclude it.
+bool shared_globally(const Asked& asked, const char* name, CUptiResult& result) {
+  if (!shared(asked, name)) return false;
+  result = enter_cupti_scope(CuptiScope::Global) ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_COMPATIBLE;
+  return true;
+}
+
+CUptiResult subscribed(CUptiResult result, const CUpti_SubscriberHandle* handle, bool several) {
+  if (result == CUPTI_SUCCESS && handle != nullptr) add_cupti_subscriber(*handle, several);
+  return result;
+}
 template <> struct StandIn<Function::cuptiSubscribe> {
-  template <class Real, class... Args>
-  static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, Args... args) {
+  template <class Real>
+  static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user) {
+    if (inside_our_calls()) return real(handle, callback, user);
     notice_second_library(real.real, "cuptiSubscribe", real.caller);
-    const CUptiResult result = real(handle, args...);
-    if (result == CUPTI_SUCCESS && handle != nullptr) g_subscriber.store(*handle, std::memory_order_release);
-    return result;
+    const RealSubscribe of_cupti = [](const void* function, CUpti_SubscriberHandle* to, CUpti_CallbackFunc called,
+                                      void* with, CuptiSubscriberParams*) {
+      return reinterpret_cast<typename Real::Pointer>(const_cast<void*>(function))(to, called, with);
+    };
+    return subscribed(subscribe_to_cupti(real.real, of_cupti, handle, {callback, user, nullptr}), handle, false);
   }
 };
-template <> struct StandIn<Function::cuptiSubscribe_v2> : StandIn<Function::cuptiSubscribe> {};
+// A subscriber of the subscriber-scoped API uses it soon: libprof.so registers first, with the global one.
+template <> struct StandIn<Function::cuptiSubscribe_v2> {
+  template <class Real>
+  static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
+                          CuptiSubscriberParams* params) {
+    if (inside_our_calls()) return real(handle, callback, user, params);
+    constexpr size_t kSince = offsetof(CuptiSubscriberParams, several) + sizeof params->several;
+    shared(real, "cuptiSubscribe_v2");
+    const bool several = params != nullptr && params->size >= kSince && params->several != 0;
+    const RealSubscribe of_cupti = [](const void* function, CUpti_SubscriberHandle* to, CUpti_CallbackFunc called,
+                                      void* with, CuptiSubscriberParams* how) {
+      return reinterpret_cast<typename Real::Pointer>(const_cast<void*>(function))(to, called, with, how);
+    };
+    return subscribed(subscribe_to_cupti(real.real, of_cupti, handle, {callback, user, params}), handle, several);
+  }
+};
 template <> struct StandIn<Function::cuptiUnsubscribe> {
   template <class Real> static CUptiResult call(Real real, CUpti_SubscriberHandle handle) {
-    CUpti_SubscriberHandle known = handle;
-    g_subscriber.compare_exchange_strong(known, nullptr);
-    return real(handle);
+    if (inside_our_calls()) return real(handle);
+    const bool kept = cupti_front_has(real.real);
+    if (CuptiClient* const client = cupti_client_of(handle); client != nullptr) {
+      if (kept) release_everything(*client);
+      remove_cupti_subscriber(handle);
+    }
+    CUptiResult result{};
+    return unsubscribe_from_cupti(handle, kept, result) ? result : real(handle);
   }
 };
 
@@ -106,153 +140,251 @@ template <> struct StandIn<Function::cuptiActivityRegisterCallbacks> {
   template <class Real>
   static CUptiResult call(Real real, CUpti_BuffersCallbackRequestFunc requested,
                           CUpti_BuffersCallbackCompleteFunc completed) {
-    if (requested == nullptr || completed == nullptr || !shared(real, "cuptiActivityRegisterCallbacks"))
+    CUptiResult result{};
+    if (requested == nullptr || completed == nullptr ||
+        !shared_globally(real, "cuptiActivityRegisterCallbacks", result))
       return real(requested, completed);
+    if (result != CUPTI_SUCCESS) return result;
     const EventScope scope;  // for what the log records about the client
-    set_cupti_client(requested, completed);
+    set_cupti_client(global_cupti_client(), requested, completed);
     return CUPTI_SUCCESS;
   }
 };
 template <> struct StandIn<Function::cuptiActivityRegisterTimestampCallback> {
   template <class Real> static CUptiResult call(Real real, CUpti_TimestampCallbackFunc clock) {
-    if (clock == nullptr || !shared(real, "cuptiActivityRegisterTimestampCallback")) return real(clock);
-    set_cupti_client_clock(clock);
-    return CUPTI_SUCCESS;
+    CUptiResult result{};
+    if (clock == nullptr || !shared_globally(real, "cuptiActivityRegisterTimestampCallback", result))
+      return real(clock);
+    if (result == CUPTI_SUCCESS) set_cupti_client_clock(global_cupti_client(), clock);
+    return result;
   }
 };
 
 template <> struct StandIn<Function::cuptiActivityEnable> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityKind kind) {
-    if (!shared(real, "cuptiActivityEnable")) return real(kind);
-    // CUPTI collects either serialized or concurrent kernels, not both. libprof.so uses concurrent kernels.
-    const bool serial = kind == CUPTI_ACTIVITY_KIND_KERNEL && gpu_activity_uses(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-    const CUptiResult result = serial ? CUPTI_SUCCESS : real(kind);
-    if (result == CUPTI_SUCCESS) {
-      enable_for_cupti_client(kind);
-      if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL)
-        gpu_activity_times_nodes();
-      if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) gpu_activity_meets_runtime_calls();
-    }
-    return result;
+    CUptiResult result{};
+    if (!shared_globally(real, "cuptiActivityEnable", result)) return real(kind);
+    return result == CUPTI_SUCCESS ? request_kind(global_cupti_client(), kind, real.function()) : result;
   }
 };
 template <> struct StandIn<Function::cuptiActivityEnableAndDump> : StandIn<Function::cuptiActivityEnable> {};
 template <> struct StandIn<Function::cuptiActivityDisable> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityKind kind) {
     if (!shared(real, "cuptiActivityDisable")) return real(kind);
-    disable_for_cupti_client(kind);
-    return turn_off(kind) ? CUPTI_SUCCESS : real(kind);
+    if (cupti_scope_is(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
+    return release_kind(global_cupti_client(), kind, real.function());
   }
 };
 // For one context. The other profiler gets the kind's records of all contexts.
 template <> struct StandIn<Function::cuptiActivityEnableContext> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, CUpti_ActivityKind kind) {
-    if (!shared(real, "cuptiActivityEnableContext")) return real(context, kind);
-    const CUptiResult result = gpu_activity_uses(kind) ? CUPTI_SUCCESS : real(context, kind);
-    if (result == CUPTI_SUCCESS) enable_for_cupti_client(kind);
+    CUptiResult result{};
+    if (!shared_globally(real, "cuptiActivityEnableContext", result)) return real(context, kind);
+    if (result != CUPTI_SUCCESS) return result;
+    result = gpu_activity_uses(kind) ? CUPTI_SUCCESS : real(context, kind);
+    if (result == CUPTI_SUCCESS) enable_for_cupti_client(global_cupti_client(), kind);
     return result;
   }
 };
 template <> struct StandIn<Function::cuptiActivityDisableContext> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, CUpti_ActivityKind kind) {
     if (!shared(real, "cuptiActivityDisableContext")) return real(context, kind);
-    disable_for_cupti_client(kind);
+    disable_for_cupti_client(global_cupti_client(), kind);
     return gpu_activity_uses(kind) ? CUPTI_SUCCESS : real(context, kind);
   }
 };
-template <Function function, CUpti_ActivityKind kind, bool (*needed)(uint32_t)> struct EnableCall {
+template <Function function, CUpti_ActivityKind kind> struct EnableOneCall {
   template <class Real> static CUptiResult call(Real real, CUpti_CallbackId cbid, uint8_t enable) {
-    if (!shared(real, Row<function>::kName)) return real(cbid, enable);
-    const CUptiResult result = enable == 0 && needed(cbid) ? CUPTI_SUCCESS : real(cbid, enable);
-    if (result == CUPTI_SUCCESS) {
-      enable_call_for_cupti_client(kind, cbid, enable != 0);
-      if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) gpu_activity_meets_runtime_calls();
-    }
-    return result;
+    CUptiResult result{};
+    if (!shared_globally(real, Row<function>::kName, result)) return real(cbid, enable);
+    return result == CUPTI_SUCCESS ? request_call(global_cupti_client(), kind, cbid, enable != 0, real.function())
+                                   : result;
   }
 };
 template <>
 struct StandIn<Function::cuptiActivityEnableDriverApi>
-    : EnableCall<Function::cuptiActivityEnableDriverApi, CUPTI_ACTIVITY_KIND_DRIVER, gpu_activity_uses_driver_call> {};
+    : EnableOneCall<Function::cuptiActivityEnableDriverApi, CUPTI_ACTIVITY_KIND_DRIVER> {};
 template <>
 struct StandIn<Function::cuptiActivityEnableRuntimeApi>
-    : EnableCall<Function::cuptiActivityEnableRuntimeApi, CUPTI_ACTIVITY_KIND_RUNTIME, gpu_activity_uses_runtime_call> {
-};
+    : EnableOneCall<Function::cuptiActivityEnableRuntimeApi, CUPTI_ACTIVITY_KIND_RUNTIME> {};
 
 // After a flush the other profiler has all its records. It also gets back the spare buffer that was requested from it
 // in advance.
 template <> struct StandIn<Function::cuptiActivityFlushAll> {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) {
     const CUptiResult result = real(args...);
-    if (!inside_our_calls() && cupti_front_has(real.real)) return_spare_to_cupti_client();
+    if (!inside_our_calls() && cupti_front_has(real.real)) return_spares_to_cupti_clients();
     return result;
   }
 };
 template <> struct StandIn<Function::cuptiActivityFlush> : StandIn<Function::cuptiActivityFlushAll> {};
 
+// libprof.so decides how CUPTI fills its buffers. If the attribute changes while CUPTI fills them, the result is
+// undefined. The other profiler gets back what it set.
+bool is_of_buffers(CUpti_ActivityAttribute attribute) {
+  return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+         static_cast<int>(attribute) == kPerThreadBuffers;
+}
 template <> struct StandIn<Function::cuptiActivitySetAttribute> {
   template <class Real>
   static CUptiResult call(Real real, CUpti_ActivityAttribute attribute, size_t* size, void* value) {
-    const bool of_buffers =
-        attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || static_cast<int>(attribute) == kPerThreadBuffers;
-    // libprof.so decides how CUPTI fills its buffers. If the attribute changes while CUPTI fills them, the result is
-    // undefined.
-    if (of_buffers && shared(real, "cuptiActivitySetAttribute")) return CUPTI_SUCCESS;
+    if (is_of_buffers(attribute) && shared(real, "cuptiActivitySetAttribute"))
+      return set_subscriber_attribute(global_cupti_client(), attribute, size, value);
     return real(attribute, size, value);
   }
-  static constexpr int kPerThreadBuffers = 9;  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, newer than CUDA 12.2
+};
+template <> struct StandIn<Function::cuptiActivityGetAttribute> {
+  template <class Real>
+  static CUptiResult call(Real real, CUpti_ActivityAttribute attribute, size_t* size, void* value) {
+    if (is_of_buffers(attribute) && !inside_our_calls() && cupti_front_has(real.real))
+      return get_subscriber_attribute(global_cupti_client(), attribute, size, value);
+    return real(attribute, size, value);
+  }
 };
 template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, uint32_t stream, size_t* dropped) {
     if (dropped == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(context, stream, dropped);
+    if (cupti_scope_is(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
     count_cupti_dropped();
-    *dropped = cupti_dropped_for_client();
+    *dropped = cupti_dropped_for_client(global_cupti_client());
     return CUPTI_SUCCESS;
   }
 };
 template <> struct StandIn<Function::cuptiGetTimestamp> {
   template <class Real> static CUptiResult call(Real real, uint64_t* timestamp) {
     if (timestamp == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(timestamp);
-    *timestamp = cupti_client_now();
+    if (cupti_scope_is(CuptiScope::Subscribers)) return CUPTI_ERROR_NOT_COMPATIBLE;
+    *timestamp = cupti_client_now(global_cupti_client());
     return CUPTI_SUCCESS;
   }
 };
+template <> struct StandIn<Function::cuptiActivityPushExternalCorrelationId> {
+  template <class Real, class... Args> static CUptiResult call(Real real, Args... args) {
+    const bool excluded = !inside_our_calls() && cupti_scope_is(CuptiScope::Subscribers) && cupti_front_has(real.real);
+    return excluded ? CUPTI_ERROR_NOT_COMPATIBLE : real(args...);
+  }
+};
+template <>
+struct StandIn<Function::cuptiActivityPopExternalCorrelationId>
+    : StandIn<Function::cuptiActivityPushExternalCorrelationId> {};
 template <> struct StandIn<Function::cuptiSetThreadIdType> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityThreadIdType type) {
     const bool known = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT || type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
     if (!known || !shared(real, "cuptiSetThreadIdType")) return real(type);
-    set_cupti_client_system_thread_ids(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    set_cupti_client_system_thread_ids(global_cupti_client(), type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     return CUPTI_SUCCESS;
   }
 };
 template <> struct StandIn<Function::cuptiGetThreadIdType> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityThreadIdType* type) {
     if (type == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(type);
-    *type = cupti_client_has_system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
-                                                 : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+    *type = cupti_client_has_system_thread_ids(global_cupti_client()) ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                                                                      : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
     return CUPTI_SUCCESS;
   }
 };
 
-// The other profiler finishes here. Its records are delivered, and what only that profiler used is disabled.
+// The other profilers finish here. Their records are delivered, and what only they used is disabled.
 template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
     if (inside_our_calls() || !cupti_front_has(real.real)) {
       notice_second_library(real.real, "cuptiFinalize", real.caller);
+      if (!inside_our_calls() && !cupti_front_open()) forget_cupti_subscribers();
       return real();
     }
-    g_cupti.api.cuptiActivityFlushAll(0);
-    for (uint32_t i = 1; i < CUPTI_ACTIVITY_KIND_COUNT; ++i) {
-      const auto kind = static_cast<CUpti_ActivityKind>(i);
-      if (!cupti_client_uses(kind)) continue;
-      disable_for_cupti_client(kind);
-      if (!turn_off(kind)) g_cupti.api.cuptiActivityDisable(kind);
-    }
-    return_spare_to_cupti_client();
-    reset_cupti_client();
-    const CUpti_SubscriberHandle subscriber = g_subscriber.exchange(nullptr);
-    if (subscriber != nullptr && g_cupti.api.cuptiUnsubscribe != nullptr) g_cupti.api.cuptiUnsubscribe(subscriber);
+    release_all_cupti_clients();
+    reset_cupti_clients();
+    unsubscribe_all_from_cupti();
     return CUPTI_SUCCESS;
+  }
+};
+
+// A function of the subscriber-scoped API: `What` answers for the client of the handle. CUPTI itself is used by the
+// global API only.
+template <Function function, class What> struct Scoped {
+  template <class Real, class... Args> static CUptiResult call(Real real, CUpti_SubscriberHandle handle, Args... args) {
+    // Also inside calls of ours: the profiler's functions are called while the helper thread flushes.
+    if (!cupti_front_has(real.real) && !shared(real, Row<function>::kName)) return real(handle, args...);
+    CuptiClient* const client = cupti_client_of(handle);
+    return client == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : What::of(*client, args...);
+  }
+};
+#define PROF_SCOPED(name, ...)        \
+  struct What_##name {                \
+    static CUptiResult of __VA_ARGS__ \
+  };                                  \
+  template <> struct StandIn<Function::name> : Scoped<Function::name, What_##name> {};
+
+PROF_SCOPED(
+    cuptiActivityRegisterCallbacks_v2, (CuptiClient & client, CuptiRequestedV2 requested, CuptiCompletedV2 completed) {
+      const EventScope scope;  // for what the log records about the client
+      return register_subscriber(client, requested, completed);
+    })
+PROF_SCOPED(
+    cuptiActivityEnable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
+      return enable_for_subscriber(client, kind, config, g_cupti.api.cuptiActivityEnable);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableAndDump_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig* config) {
+      const EnableKind dump = g_cupti.api.cuptiActivityEnableAndDump;
+      return enable_for_subscriber(client, kind, config, dump != nullptr ? dump : g_cupti.api.cuptiActivityEnable);
+    })
+PROF_SCOPED(
+    cuptiActivityDisable_v2, (CuptiClient & client, CUpti_ActivityKind kind, CuptiActivityConfig*) {
+      return release_kind(client, kind, g_cupti.api.cuptiActivityDisable);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableDriverApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
+      return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable != 0);
+    })
+PROF_SCOPED(
+    cuptiActivityEnableRuntimeApi_v2, (CuptiClient & client, CUpti_CallbackId cbid, uint8_t enable) {
+      return enable_call_for_subscriber(client, CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable != 0);
+    })
+PROF_SCOPED(
+    cuptiActivitySetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
+      return set_subscriber_attribute(client, attribute, size, value);
+    })
+PROF_SCOPED(
+    cuptiActivityGetAttribute_v2, (CuptiClient & client, int attribute, size_t* size, void* value) {
+      return get_subscriber_attribute(client, attribute, size, value);
+    })
+PROF_SCOPED(
+    cuptiActivityGetNextRecord_v2, (CuptiClient & client, uint8_t* buffer, size_t valid, CUpti_Activity** record) {
+      return next_record_of_subscriber(client, buffer, valid, record);
+    })
+PROF_SCOPED(
+    cuptiActivityGetNumDroppedRecords_v2, (CuptiClient & client, CUcontext, uint32_t, size_t* dropped) {
+      if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+      count_cupti_dropped();
+      *dropped = cupti_dropped_for_client(client);
+      return CUPTI_SUCCESS;
+    })
+PROF_SCOPED(
+    cuptiActivityPushExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t id) {
+      const auto push = g_cupti.api.cuptiActivityPushExternalCorrelationId;
+      return push != nullptr ? push(kind, id) : CUPTI_ERROR_NOT_SUPPORTED;
+    })
+PROF_SCOPED(
+    cuptiActivityPopExternalCorrelationId_v2, (CuptiClient&, CUpti_ExternalCorrelationKind kind, uint64_t* last) {
+      const auto pop = g_cupti.api.cuptiActivityPopExternalCorrelationId;
+      return pop != nullptr ? pop(kind, last) : CUPTI_ERROR_NOT_SUPPORTED;
+    })
+PROF_SCOPED(
+    cuptiGetTimestamp_v2, (CuptiClient & client, uint64_t* timestamp) {
+      if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+      *timestamp = cupti_client_now(client);
+      return CUPTI_SUCCESS;
+    })
+#undef PROF_SCOPED
+template <> struct StandIn<Function::cuptiActivityGetEnabledKinds> {
+  template <class Real>
+  static CUptiResult call(Real real, CUpti_SubscriberHandle handle, CUpti_ActivityKind* kinds, uint32_t* room,
+                          uint32_t* count) {
+    if (!cupti_front_has(real.real)) return real(handle, kinds, room, count);
+    const CuptiClient* const client = cupti_client_of(handle);
+    if (handle != nullptr && client == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+    return enabled_kinds(client, kinds, room, count);
   }
 };
 
@@ -290,6 +422,13 @@ template <Function function> CuptiFunction<typename Row<function>::Type> real_fo
 
 }  // namespace
 
+void* new_cupti_stand_in(void* handle, const char* name) {
+  for (const char* one : kNewNames) {
+    if (std::strcmp(name, one) == 0) return cupti_stand_in(handle, name);
+  }
+  return nullptr;
+}
+
 void* cupti_stand_in(void* handle, const char* name) {
   for (size_t function = 0; function < kFunctions; ++function) {
     if (std::strcmp(name, kNames[function]) != 0) continue;
@@ -310,14 +449,21 @@ void* cupti_stand_in(void* handle, const char* name) {
 
 }  // namespace prof::preload
 
-#define PROF_UNPACK(...) __VA_ARGS__
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
-#define CUPTI_API(name, parameters, arguments)                                              \
-  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI name parameters {  \
-    using namespace prof::preload;                                                          \
-    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));         \
-    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                               \
-                                : StandIn<Function::name>::call(real PROF_AFTER arguments); \
+// Exported under CUPTI's name, and named differently in C++: the headers may declare it with types of their own.
+#define PROF_EXPORT(name, parameters, arguments)                                                        \
+  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_cupti_##name parameters { \
+    using namespace prof::preload;                                                                      \
+    const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                     \
+    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                                           \
+                                : StandIn<Function::name>::call(real PROF_AFTER arguments);             \
   }
+#define CUPTI_API(name, parameters, arguments)                                 \
+  extern "C" CUptiResult CUPTIAPI prof_cupti_##name parameters __asm__(#name); \
+  PROF_EXPORT(name, parameters, arguments)
+#define CUPTI_NEW_API(name, parameters, arguments) \
+  PROF_EXPORT(name, parameters, arguments)         \
+  __asm__(".symver prof_cupti_" #name "," #name "@libcupti.so.13");
 #include "preload/intercept/cupti/cupti_api.def"
+#undef CUPTI_NEW_API
 #undef CUPTI_API

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/sim/cupti/cupti_external.h"
+#include "tests/sim/cupti/cupti_scope.h"
 #include "tests/sim/cupti/cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
 
@@ -16,9 +17,17 @@ struct ExternalStacks {
 };
 thread_local ExternalStacks tl_external;
 
-bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT; }
+bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < kKinds; }
 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
+  if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
+  if (excluded_by_subscriber(state(), on)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  return enable_kind(kind, on);
+}
+
+}  // namespace
+
+CUptiResult enable_kind(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && script().cupti.no_graph_trace) return CUPTI_ERROR_NOT_SUPPORTED;
   if (on) std::this_thread::sleep_for(std::chrono::milliseconds(script().cupti.enable_ms));
@@ -37,8 +46,6 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (on) start_worker();
   return CUPTI_SUCCESS;
 }
-
-}  // namespace
 
 void push_external(CUpti_ExternalCorrelationKind kind, uint64_t id) { tl_external.ids[kind].push_back(id); }
 
@@ -71,6 +78,7 @@ SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return en
 
 SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
+  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
@@ -91,6 +99,7 @@ SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Acti
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable) {
+  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (script().cupti.absent_driver_api) return CUPTI_ERROR_NOT_SUPPORTED;
   if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
@@ -102,6 +111,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable) {
+  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
@@ -123,6 +133,7 @@ SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_Activity
 SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                                       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted) {
   if (funcBufferRequested == nullptr || funcBufferCompleted == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -165,6 +176,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validB
 
 SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   *dropped = now.dropped;
@@ -193,6 +205,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, s
 
 SIM_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp) {
   if (funcTimestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
@@ -205,6 +218,7 @@ SIM_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCal
 }
 
 SIM_EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (kind <= CUPTI_EXTERNAL_CORRELATION_KIND_INVALID || kind >= CUPTI_EXTERNAL_CORRELATION_KIND_SIZE)
     return CUPTI_ERROR_INVALID_PARAMETER;
   push_external(kind, id);
@@ -212,6 +226,7 @@ SIM_EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorr
 }
 
 SIM_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t* lastId) {
+  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (kind <= CUPTI_EXTERNAL_CORRELATION_KIND_INVALID || kind >= CUPTI_EXTERNAL_CORRELATION_KIND_SIZE)
     return CUPTI_ERROR_INVALID_PARAMETER;
   return pop_external(kind, lastId) ? CUPTI_SUCCESS : CUPTI_ERROR_QUEUE_EMPTY;
@@ -221,13 +236,18 @@ SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) { return CU
 SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
+SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) { return CUPTI_SUCCESS; }
+SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) { return CUPTI_ERROR_NOT_SUPPORTED; }  // Blackwell only
 
 SIM_EXPORT CUptiResult cuptiFinalize() {
   State& now = state();
   deliver(true);
+  end_subscriber(now);
   detach();
   std::lock_guard<std::mutex> lock(now.mutex);
+  now.scope = Scope::None;
+  now.operations_stopped = false;
   now.enabled.reset();
   now.enabled_in.clear();
   now.driver_api.reset();
@@ -235,7 +255,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   now.runtime_api.reset();
   now.request = nullptr;
   now.complete = nullptr;
-  now.timestamp = nullptr;
+  now.timestamp = real_time;
   now.anchors.clear();
   now.finished.clear();
   now.subscriber.reset();

@@ -1,5 +1,6 @@
 // The callback API of the simulated CUPTI (one subscriber at a time, like the real one) and its small queries: ids,
 // names, time.
+#include "tests/sim/cupti/cupti_scope.h"
 #include "tests/sim/cupti/cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
 
@@ -54,7 +55,7 @@ using namespace sim;
 extern "C" {
 
 SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata) {
-  if (subscriber == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -67,14 +68,31 @@ SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_
 }
 
 SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
-                                         void* userdata, CUpti_SubscriberParams*) {
-  return cuptiSubscribe(subscriber, callback, userdata);
+                                         void* userdata, CUpti_SubscriberParams* params) {
+  // Drivers before the one that allows several subscribers refuse the request for it.
+  const auto* const all = reinterpret_cast<const cupti_v2::SubscriberParams*>(params);
+  const bool several = all != nullptr && all->size >= sizeof *all && all->several != 0;
+  const CUptiResult result =
+      several ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : cuptiSubscribe(subscriber, callback, userdata);
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  if (result == CUPTI_SUCCESS) {
+    now.subscriber->scoped = true;
+    if (all != nullptr && all->name != nullptr) now.subscriber->name = all->name;
+  } else if (now.subscriber != nullptr && all != nullptr && all->other_name != nullptr) {
+    snprintf(all->other_name, all->other_name_bytes, "CUPTI for %s", now.subscriber->name.c_str());
+  }
+  return result;
 }
 
 SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   State& now = state();
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (checked(now, subscriber) == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  end_subscriber(now);
   std::lock_guard<std::mutex> lock(now.mutex);
-  if (checked(now, subscriber) == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   now.subscriber.reset();
   return CUPTI_SUCCESS;
 }
@@ -142,6 +160,7 @@ SIM_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
 
 SIM_EXPORT CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *timestamp = clock_now(state());
   return CUPTI_SUCCESS;

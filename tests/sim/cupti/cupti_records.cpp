@@ -171,7 +171,7 @@ size_t migration(State& now, const Migration& from, uint8_t* to) {
 
 uint64_t translate(State& now, Ns moment) {
   const auto& anchors = now.anchors;
-  if (now.timestamp == nullptr || anchors.empty()) return moment;
+  if (anchors.empty()) return moment;
   auto after =
       std::upper_bound(anchors.begin(), anchors.end(), moment, [](Ns m, const auto& one) { return m < one.first; });
   if (after == anchors.begin())

@@ -10,16 +10,30 @@
 #include <chrono>
 
 #include "tests/sim/cupti/cupti_external.h"
+#include "tests/sim/cupti/cupti_scope.h"
 
 namespace sim {
 namespace {
+
+// The threads that were inside a call, by the low half of pthread_self().
+std::mutex g_threads_mutex;
+std::map<uint32_t, uint64_t>& threads() {
+  static auto* const one = new std::map<uint32_t, uint64_t>;
+  return *one;
+}
+bool note_thread() {
+  std::lock_guard<std::mutex> lock(g_threads_mutex);
+  threads()[static_cast<uint32_t>(pthread_self())] = static_cast<uint64_t>(pthread_self());
+  return true;
+}
 
 uint32_t thread_id(CUpti_ActivityThreadIdType type) {
   if (type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) {
     static thread_local const uint32_t id = static_cast<uint32_t>(syscall(SYS_gettid));
     return id;
   }
-  return static_cast<uint32_t>(pthread_self());
+  static thread_local const bool noted = note_thread();
+  return noted ? static_cast<uint32_t>(pthread_self()) : 0;
 }
 
 void add_anchor(State& now, Ns moment, uint64_t stamp) {
@@ -36,6 +50,7 @@ void add_anchor(State& now, Ns moment, uint64_t stamp) {
 
 bool wants_operation(const State& now, const OperationRecord& record) {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  if (now.operations_stopped) return false;
   // Whole-graph tracing replaces the records of a graph's operations.
   if (record.graph_id != 0 && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
   if (record.kind == OperationKind::Kernel) {
@@ -73,6 +88,7 @@ void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
     callback = now.subscriber->callback;
     user = now.subscriber->user;
   }
+  if (callback == nullptr) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = event.name;
@@ -169,6 +185,7 @@ class Sink final : public ActivitySink {
       callback = now.subscriber->callback;
       user = now.subscriber->user;
     }
+    if (callback == nullptr) return;
     CUpti_ResourceData data{};
     data.context = context;
     data.resourceHandle.stream = stream;
@@ -189,6 +206,7 @@ void hand_over(State& now, const Buffer& buffer) {
     if (++now.buffers; every != 0 && now.buffers % every == 0) return;
     complete = now.complete;
   }
+  if (now.scope == Scope::Subscriber) return complete_scoped(now, buffer.memory, buffer.size, buffer.used);
   if (complete != nullptr) complete(nullptr, 0, buffer.memory, buffer.size, buffer.used);
 }
 
@@ -213,15 +231,28 @@ bool open_buffer(State& now) {
     std::lock_guard<std::mutex> lock(now.mutex);
     request = now.request;
   }
-  if (request == nullptr) return false;
   Buffer made;
-  request(&made.memory, &made.size, &made.max_records);
+  if (now.scope == Scope::Subscriber) {
+    if (!request_scoped(now, &made.memory, &made.size, &made.max_records)) return false;
+  } else if (request == nullptr) {
+    return false;
+  } else {
+    request(&made.memory, &made.size, &made.max_records);
+  }
   if (made.memory == nullptr || made.size == 0) return false;
   now.open = made;
   return true;
 }
 
 }  // namespace
+
+uint64_t thread_of_half(const uint8_t* half) {
+  uint32_t id = 0;
+  memcpy(&id, half, sizeof id);
+  std::lock_guard<std::mutex> lock(g_threads_mutex);
+  const auto found = threads().find(id);
+  return found != threads().end() ? found->second : id;
+}
 
 // A child of a process that used CUPTI has no CUPTI: its worker thread does not exist, and its locks may be held for
 // ever.
@@ -239,11 +270,16 @@ State& state() {
   return *one;
 }
 
+uint64_t CUPTIAPI real_time() {
+  timespec moment{};
+  clock_gettime(CLOCK_REALTIME, &moment);
+  return static_cast<uint64_t>(moment.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(moment.tv_nsec);
+}
+
 uint64_t clock_now(State& now) {
   const CUpti_TimestampCallbackFunc callback = now.timestamp;
-  if (now.driver == nullptr) return callback != nullptr ? callback() : 0;
+  if (now.driver == nullptr) return callback();
   Ns moment = now.driver.load()->now();
-  if (callback == nullptr) return moment;
   uint64_t stamp = callback();
   // If the thread is interrupted between the two readings, the pair would shift all times near it, so it is read again.
   constexpr Ns kClose = 2000;
@@ -300,7 +336,13 @@ void deliver(bool partly_filled) {
       next = now.finished.front();
       now.finished.pop_front();
       need = write_record(now, next, bytes);
+      if (now.scope == Scope::Subscriber) {
+        alignas(8) uint8_t whole[512];
+        memcpy(whole, bytes, need);
+        need = write_scoped(whole, need, bytes);
+      }
     }
+    if (need == 0) continue;
     const bool room = now.open.memory != nullptr && now.open.used + need <= now.open.size &&
                       (now.open.max_records == 0 || now.open.records < now.open.max_records);
     if (!room) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -22,6 +23,8 @@
 namespace sim {
 
 constexpr size_t kDriverCallbacks = CUPTI_DRIVER_TRACE_CBID_SIZE;
+constexpr size_t kKinds = 60;  // of CUPTI 13.2 to 13.5; the headers may have fewer
+static_assert(kKinds >= CUPTI_ACTIVITY_KIND_COUNT);
 constexpr size_t kRuntimeCallbacks = CUPTI_RUNTIME_TRACE_CBID_SIZE;
 
 struct ApiRecord {
@@ -51,6 +54,8 @@ struct Buffer {
 };
 
 struct Subscriber {
+  bool scoped = false;  // by cuptiSubscribe_v2
+  std::string name = "<not provided>";
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
   std::bitset<kDriverCallbacks> driver;
@@ -58,12 +63,19 @@ struct Subscriber {
   std::bitset<CUPTI_CBID_RESOURCE_SIZE> resource;
 };
 
+uint64_t CUPTIAPI real_time();  // the clock of CUPTI unless another one is registered: CLOCK_REALTIME in ns
+
+// Which activity API is used: they exclude each other.
+enum class Scope { None, Global, Subscriber };
+
 struct State {
   std::mutex mutex;
+  Scope scope = Scope::None;
+  bool operations_stopped = false;  // a subscriber left while the global API was used: no operation has a record
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
 
-  std::bitset<CUPTI_ACTIVITY_KIND_COUNT> enabled;
+  std::bitset<kKinds> enabled;
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
@@ -79,7 +91,7 @@ struct State {
   Buffer open;
   std::deque<Buffer> full;
 
-  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{real_time};
   std::vector<std::pair<Ns, uint64_t>> anchors;  // (simulator's clock, callback's clock), both ascending
 
   CUpti_ActivityThreadIdType thread_id_type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
@@ -94,9 +106,11 @@ struct State {
 State& state();
 CUptiResult attach();  // finds the driver, becomes its sink
 void detach();
-uint64_t clock_now(State& now);             // CUPTI's clock; adds an anchor if a callback gives the time
-uint64_t translate(State& now, Ns moment);  // with the mutex
-void deliver(bool partly_filled);           // moves finished records into buffers and delivers complete buffers
+CUptiResult enable_kind(CUpti_ActivityKind kind, bool on);
+uint64_t thread_of_half(const uint8_t* half);  // pthread_self() of a thread that was in a call, by its low half
+uint64_t clock_now(State& now);                // CUPTI's clock; adds an anchor if a callback gives the time
+uint64_t translate(State& now, Ns moment);     // with the mutex
+void deliver(bool partly_filled);              // moves finished records into buffers and delivers complete buffers
 void start_worker();
 void counters_see(const OperationRecord& record);  // cupti_counters.cpp; may only queue
 size_t record_size(CUpti_ActivityKind kind);

@@ -1,0 +1,93 @@
+#include "preload/capture/cupti/cupti_record_layout.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+constexpr CuptiFieldRow kFields[] = {
+#define CUPTI_FIELD(kind, id, offset, bytes, user_bytes, what) {kind, id, offset, bytes, user_bytes, CuptiField::what},
+#include "preload/capture/cupti/cupti_fields.def"
+#undef CUPTI_FIELD
+};
+constexpr size_t kMostFields = 256;
+
+const CuptiFieldRow* field_of(uint32_t kind, int id) {
+  for (const CuptiFieldRow& row : cupti_fields(kind)) {
+    if (row.id == id) return &row;
+  }
+  return nullptr;
+}
+
+size_t up(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+CuptiFieldRows cupti_fields(uint32_t kind) {
+  const CuptiFieldRow* const end = kFields + sizeof kFields / sizeof *kFields;
+  const CuptiFieldRow* first = kFields;
+  while (first != end && first->kind != kind) ++first;
+  const CuptiFieldRow* last = first;
+  while (last != end && last->kind == kind) ++last;
+  return {first, last};
+}
+
+CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields) {
+  if (fields.ids == nullptr || fields.count == 0 || fields.count > kMostFields || fields.ids[0] != 0) return nullptr;
+  if (cupti_fields(kind).begin() == cupti_fields(kind).end()) return nullptr;
+  const size_t bytes = sizeof(CuptiLayout) + fields.count * (sizeof(CuptiFieldPlace) + sizeof(CuptiFieldRow*));
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const layout = static_cast<CuptiLayout*>(memory);
+  auto* const places = reinterpret_cast<CuptiFieldPlace*>(layout + 1);
+  layout->bytes = bytes;
+  layout->source = reinterpret_cast<const CuptiFieldRow**>(places + fields.count);
+  size_t end = 0, known = 0;
+  for (size_t i = 0; i < fields.count; ++i) {
+    const CuptiFieldRow* const found = field_of(kind, fields.ids[i]);
+    if (found == nullptr) continue;  // CUPTI accepts ids that it does not know
+    const CuptiFieldRow& row = *found;
+    const size_t alignment = row.user_bytes >= 8 && row.user_bytes % 8 == 0 && row.user_bytes <= 16 ? 8
+                             : row.user_bytes >= 4                                                  ? 4
+                                                                                                    : row.user_bytes;
+    places[known] = {sizeof places[known], row.id, up(end, alignment), row.user_bytes, alignment};
+    layout->source[known] = &row;
+    end = places[known++].offset + row.user_bytes;
+  }
+  layout->places = {sizeof layout->places, places, known, up(end, 8)};
+  return layout;
+}
+
+bool same_cupti_layout(const CuptiLayout& layout, const CuptiFieldSelection& fields) {
+  if (fields.ids == nullptr || fields.count != layout.places.count) return false;
+  for (size_t i = 0; i < fields.count; ++i) {
+    if (layout.places.fields[i].id != fields.ids[i]) return false;
+  }
+  return true;
+}
+
+void write_user_record(const CuptiLayout& layout, const uint8_t* record, size_t size, uint64_t thread, uint8_t* to) {
+  std::memset(to, 0, layout.places.record_bytes);
+  for (size_t i = 0; i < layout.places.count; ++i) {
+    const CuptiFieldRow& from = *layout.source[i];
+    uint8_t* const field = to + layout.places.fields[i].offset;
+    if (from.offset + size_t{from.bytes} > size) continue;
+    const size_t bytes = from.bytes < from.user_bytes ? from.bytes : from.user_bytes;
+    switch (from.what) {
+      case CuptiField::Low4: *field = record[from.offset] & 15; break;
+      case CuptiField::High4: *field = record[from.offset] >> 4; break;
+      case CuptiField::Thread:
+        if (thread != 0 && from.user_bytes == sizeof thread) {
+          std::memcpy(field, &thread, sizeof thread);
+          break;
+        }
+        [[fallthrough]];
+      default: std::memcpy(field, record + from.offset, bytes);
+    }
+  }
+}
+
+}  // namespace prof::preload

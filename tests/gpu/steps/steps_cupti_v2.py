@@ -1,0 +1,126 @@
+"""The step with a profiler in the recorded program that uses CUPTI's subscriber-scoped activity API (13.2 and newer),
+from NVIDIA's wheel (gpu-check --pack DIR --wheels FOLDER)."""
+import difflib
+import os
+import re
+
+from lab import PROGRAMS_FOLDER, Skipped
+from log_checks import load
+from steps_toolkits import libraries
+
+KERNELS = 100
+SINCE = [13, 2]
+SESSION = ["subscribe_v2", "start_v2", "work", "say", "stop_v2", "say", "unsubscribe"]
+USER_SESSION = ["subscribe_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2", "no_user", "unsubscribe"]
+GLOBAL_SESSION = ["start", "work", "say", "stop", "say"]
+# (name, steps of scoped_profiler.h). The program must print the same with and without the recorder.
+CASES = [
+    ("the profiler is there before the first launch", [*SESSION, "work"]),
+    ("the profiler comes later", ["subscribe_v2", "start_v2", "work", "stop_v2", "unsubscribe", "work", *SESSION, "work"]),
+    ("three sessions", 3 * [*SESSION, "work"]),
+    ("three sessions with user-defined records", 3 * [*USER_SESSION, "work"]),
+    ("user-defined records in turn with whole ones", [*USER_SESSION, *SESSION, *USER_SESSION]),
+    ("fields that change", ["subscribe_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2", "fewer_fields_v2", "work", "say", "stop_v2"]),
+    ("every field", ["subscribe_v2", "user", "register_v2", "all_fields_v2", "work", "say"]),
+    ("a field that CUPTI does not know", ["subscribe_v2", "user", "register_v2", "unknown_fields_v2", "work", "say"]),
+    ("fields that CUPTI refuses", ["subscribe_v2", "user", "register_v2", "wrong_fields_v2"]),
+    ("user-defined records after kinds are enabled", ["subscribe_v2", "start_v2", "user", "context", "work", "say"]),
+    ("the global API, then the other", [*GLOBAL_SESSION, *SESSION]),
+    ("the global API, finalized, then the other", [*GLOBAL_SESSION, "finalize", *SESSION]),
+    ("the other, then the global API", [*SESSION, *GLOBAL_SESSION]),
+    ("the other, then the global API before unsubscribing", ["subscribe_v2", "start_v2", "work", "say", "stop_v2", *GLOBAL_SESSION]),
+    ("in turn, finalized each time", 2 * [*SESSION, *GLOBAL_SESSION, "finalize"]),
+    ("calls of the global API while a subscriber collects", ["subscribe_v2", "start_v2", "context", "time", "push", "pop", "dropped", "register", "clock", "enable", "stop"]),
+    ("calls of the global API while a subscriber has user-defined records", ["subscribe_v2", "user", "register_v2", "fields_v2", "context", "time", "push", "pop", "dropped", "enable"]),
+    ("a clock of the global API, then the other", ["clock", "subscribe_v2", "register_v2", "enable_v2"]),
+    ("a kind of the global API, then the other", ["enable", "subscribe_v2", "register_v2", "enable_v2"]),
+    ("a new subscriber and the global API", ["subscribe_v2", *GLOBAL_SESSION, "unsubscribe"]),
+    ("an old subscriber and the other API", ["subscribe", "start_v2", "work", "say", "stop_v2", "unsubscribe"]),
+    ("several subscribers", ["subscribe_v2", "second", "second_several", "unsubscribe", "subscribe_several", "second_several", "unsubscribe"]),
+    ("attributes", ["subscribe_v2", "attributes_v2", "register_v2", "attributes_v2"]),
+    ("its clock and thread ids", ["subscribe_v2", "clock_v2", "system_v2", "time_v2", "start_v2", "work", "say", "time_v2", "stop_v2"]),
+    ("its clock and thread ids in user-defined records", ["subscribe_v2", "clock_v2", "system_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2"]),
+    ("one driver call", ["subscribe_v2", "register_v2", "call_v2", "work", "say", "no_call_v2", "work", "say"]),
+    ("only launches of the driver calls", ["subscribe_v2", "register_v2", "only_launches_v2", "work", "say", "stop_v2"]),
+    ("all driver calls but launches", ["subscribe_v2", "register_v2", "not_launches_v2", "work", "say", "stop_v2"]),
+    ("external correlation", ["subscribe_v2", "start_v2", "external_v2", "push_v2", "work", "pop_v2", "pop_v2", "say", "stop_v2"]),
+    ("kinds, dropped records, dump", ["subscribe_v2", "register_v2", "dump_v2", "kinds_v2", "dropped_v2", "work", "say", "stop_v2", "kinds_v2"]),
+    ("wrong calls", ["nobody_v2", "subscribe_v2", "nobody_v2"]),
+    ("unsubscribed without a flush", ["subscribe_v2", "start_v2", "work_alone", "unsubscribe", "say", "work"]),
+    ("before a recording that starts later", [*SESSION, "work", "profiler", "work", *SESSION]),
+    ("disabled without a flush", ["subscribe_v2", "start_v2", "work_alone", "disable_v2", "work", "say"]),
+]
+
+
+def comparable(text, steps):
+    """After cuptiFinalize, CUPTI alone has no driver calls of a context that exists; beside the recorder it has them."""
+    if "finalize" not in steps:
+        return text.splitlines()
+    kept = [line for line in text.splitlines() if not re.match(r"driver call |joined |record bytes of kind 4:|places of kind 4:", line)]
+    return [re.sub(r" launches .*", "", line) for line in kept]
+
+
+def newest_cupti(lab):
+    for version, library in reversed(libraries(lab, "libcupti.so.*")):
+        if [int(part) for part in version.split(".")] >= SINCE:
+            return version, library
+    raise Skipped("no CUPTI 13.2 or newer (--pack with --wheels)")
+
+
+def build_program(lab, step):
+    program = lab.path("bin", "scoped_profiler")
+    os.makedirs(os.path.dirname(program), exist_ok=True)
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    for driver in ([f"-L{lab.cuda}/lib64/stubs", "-lcuda"], ["-Xlinker", "-l:libcuda.so.1"]):
+        built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
+                         os.path.join(PROGRAMS_FOLDER, "scoped_profiler.cu"), *driver, "-lpthread", "-ldl"])
+        if built.status == 0:
+            break
+    step.check("scoped_profiler builds", built.status == 0, built.stderr.strip()[-600:] or "built")
+    return program if built.status == 0 else ""
+
+
+def cupti_v2(lab, step):
+    """A profiler with the subscriber-scoped API: it prints the same as without the recorder, and the log has every
+    launch and GPU operation, whichever comes first, alternating, with and without user-defined records."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    version, library = newest_cupti(lab)
+    program = build_program(lab, step)
+    if not program:
+        return
+    step.figure("CUPTI", f"{version}, {os.path.basename(os.path.realpath(library))}")
+    kept = os.path.join(lab.out, "cupti_v2")
+    os.makedirs(kept, exist_ok=True)
+    rows = []
+    for number, (name, steps) in enumerate(CASES):
+        of_this = step.named(name)
+        command = [program, str(KERNELS), *steps]
+        alone = lab.run(command, env=lab.env(TOOL_CUPTI=library), timeout=30)
+        folder = lab.fresh("cupti_v2", str(number))
+        later = "profiler" in steps
+        more = {"PROF_START": "profiler"} if later else {}
+        recorded = lab.run(command, env=lab.recorded_env(folder, TOOL_CUPTI=library, PROF_CUPTI=library, **more), timeout=30)
+        for what, run in (("alone", alone), ("recorded", recorded)):
+            with open(os.path.join(kept, f"{number:02}_{what}.txt"), "w", encoding="utf-8") as file:
+                file.write(f"# {name}: {' '.join(steps)}\n# status {run.status}\n{run.stdout}\n# stderr\n{run.stderr}")
+        differences = [line for line in difflib.unified_diff(comparable(alone.stdout, steps), comparable(recorded.stdout, steps), "alone", "recorded", lineterm="", n=2)]
+        of_this.check("it ends the same", alone.status == recorded.status, f"{alone.status}, {recorded.status}", "the same")
+        if "without a flush" in name:  # the recorder flushes, too: the profiler may have its records earlier
+            differences = []
+        of_this.check("it prints the same", not differences, "\n".join(differences)[:1500] or "the same")
+        recorded_steps = steps[steps.index("profiler"):] if later else steps
+        works = sum(1 for one in recorded_steps if one in ("work", "work_alone"))
+        if not works or alone.status != 0:
+            continue
+        runs = load(lab, folder)
+        launched = sum(1 for run in runs for launch in run.launches if launch.kind == "kernel_launch")
+        found = launched, sum(len(run.operations) for run in runs)
+        wanted = (KERNELS * works, (KERNELS + 2) * works)
+        of_this.check("kernel launches, GPU operations in the log", found == wanted, found, wanted)
+        unlinked = sum(run.coverage()["operations_without_launch"] for run in runs)
+        of_this.check("operations without their launch", unlinked == 0, unlinked, 0)
+        of_this.check("lines of libprof", "libprof: " not in recorded.stderr, recorded.stderr.strip()[:300] or "none", "none")
+        rows.append((name, found[0], found[1], runs[0].meta.get("gpu_times") if runs else "no log"))
+    step.table("The log beside a profiler with the subscriber-scoped API", ["profiler", "launches", "GPU operations", "GPU times"], rows)
+    step.note(f"What the program printed, alone and recorded, is in {kept}.")
