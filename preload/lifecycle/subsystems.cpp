@@ -16,6 +16,7 @@
 #include "preload/lifecycle/subsystems.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/life_page.h"
 #include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/gpu_state.h"
@@ -101,6 +102,9 @@ void watch_for_ctl(uint64_t) {
   if (control_stop_requested()) request_end("prof ctl");
 }
 
+// If the log is full, the process may be refused memory too: the driver is not called for the sake of some events.
+void stop_all_marks() { stop_marks(life().lost_calls.load(std::memory_order_relaxed) == nullptr); }
+
 uint64_t tick_budget(uint64_t) {
   const uint64_t pause = tend_budget();
   return pause != 0 ? monotonic_ns() + pause : kNever;
@@ -183,7 +187,7 @@ constexpr Subsystem kSubsystems[] = {
      .stop = stop_hardware_sampling,
      .finish = finish_with<finish_hardware_sampling>,
      .abandon = abandon_hardware_sampling},
-    {.name = "completion marks", .stop = stop_marks},
+    {.name = "completion marks", .stop = stop_all_marks},
     {.name = "budget", .start = start_with<open_budget>, .describe = describe_budget, .tick = tick_budget},
     {.name = "devices", .start = start_with<open_wanted_devices>, .describe = describe_wanted_devices},
     {.name = "dumps of a ring", .start = start_with<open_dumps>, .watch = look_for_slow_launch, .tick = tick_dumps},

@@ -101,8 +101,8 @@ void open_marks(Marks marks, uint64_t least_pause) {
   g_placing.store(0, std::memory_order_relaxed);
 }
 
-void stop_marks() {
-  if (!g_marks_on.exchange(false)) return;
+void stop_marks(bool destroy_events) {
+  if (!g_marks_on.exchange(false) || !destroy_events) return;
   const int saved = errno;
   const DriverCall call;
   drop_mark_events();

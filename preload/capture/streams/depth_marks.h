@@ -44,7 +44,7 @@ inline bool marked_just_now(const StreamState& state) {
 }
 
 // A recording ends and the program continues: no marks are placed from now on, and their events are destroyed.
-void stop_marks();
+void stop_marks(bool destroy_events);
 
 void place_mark_if_due(StreamState& state, bool programmatic);
 
