@@ -110,7 +110,12 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
 ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller) {
   using namespace prof::preload;
   if (inert()) return answer_inert(handle, name);
-  if (inside_our_calls()) return {nullptr, 1};  // libprof.so's own call
+  if (inside_our_calls()) {
+    // A call of the recorder, or of another profiler whose functions are called while the recorder flushes.
+    const bool of_cupti = std::strncmp(name, "cupti", 5) == 0 && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
+    void* const stand_in = of_cupti ? cupti_stand_in(handle, name) : nullptr;
+    return {stand_in, stand_in == nullptr ? uint64_t{1} : 0};
+  }
   if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);

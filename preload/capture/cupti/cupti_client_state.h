@@ -14,7 +14,7 @@ namespace prof::preload {
 inline constexpr uint32_t kCuptiKinds = 96;  // more than there are: a newer CUPTI has newer kinds
 static_assert(kCuptiKinds > CUPTI_ACTIVITY_KIND_COUNT);
 inline constexpr uint32_t kKindsOfCupti13 = 60, kMoreKindsSince = 130600;  // of CUPTI 13.2 to 13.5
-inline constexpr uint32_t kCallWords = 32;  // callback ids below 2,048
+inline constexpr uint32_t kCallWords = 32;                                 // callback ids below 2,048
 inline constexpr uint64_t kOpenEnd = UINT64_MAX;
 
 // When a kind was enabled, in our GPU clock. CUPTI reports late: an operation that began inside belongs to the

@@ -451,7 +451,7 @@ void* cupti_stand_in(void* handle, const char* name) {
 
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
 // Exported under CUPTI's name, and named differently in C++: the headers may declare it with types of their own.
-#define PROF_EXPORT(name, parameters, arguments)                                                        \
+#define PROF_CUPTI_EXPORT(name, parameters, arguments)                                                  \
   extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI prof_cupti_##name parameters { \
     using namespace prof::preload;                                                                      \
     const auto real = real_for_caller<Function::name>(__builtin_return_address(0));                     \
@@ -460,9 +460,9 @@ void* cupti_stand_in(void* handle, const char* name) {
   }
 #define CUPTI_API(name, parameters, arguments)                                 \
   extern "C" CUptiResult CUPTIAPI prof_cupti_##name parameters __asm__(#name); \
-  PROF_EXPORT(name, parameters, arguments)
+  PROF_CUPTI_EXPORT(name, parameters, arguments)
 #define CUPTI_NEW_API(name, parameters, arguments) \
-  PROF_EXPORT(name, parameters, arguments)         \
+  PROF_CUPTI_EXPORT(name, parameters, arguments)   \
   __asm__(".symver prof_cupti_" #name "," #name "@libcupti.so.13");
 #include "preload/intercept/cupti/cupti_api.def"
 #undef CUPTI_NEW_API

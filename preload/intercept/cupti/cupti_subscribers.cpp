@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 namespace prof::preload {
 namespace {
@@ -91,7 +92,18 @@ CUptiResult subscribe_to_cupti(const void* function, RealSubscribe real, CUpti_S
   }
   Subscriber* const made = take(Subscriber::Free);
   if (made == nullptr) return real(function, handle, wanted.callback, wanted.user, wanted.params);
-  const CUptiResult result = real(function, handle, call_subscriber, made, wanted.params);
+  CuptiSubscriberParams unnamed{};
+  CuptiSubscriberParams* params = wanted.params;
+  const bool nobody = std::none_of(std::begin(g_subscribers), std::end(g_subscribers), [](const Subscriber& one) {
+    return one.state.load(std::memory_order_acquire) == Subscriber::Lent;
+  });
+  if (several && nobody) {  // a kept subscriber has no name for it
+    std::memcpy(&unnamed, params, std::min(sizeof unnamed, params->size));
+    unnamed.other_name = nullptr;
+    unnamed.other_name_bytes = 0;
+    params = &unnamed;
+  }
+  const CUptiResult result = real(function, handle, call_subscriber, made, params);
   if (result != CUPTI_SUCCESS) {
     made->state.store(Subscriber::Free, std::memory_order_release);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_the_other(wanted.params);
