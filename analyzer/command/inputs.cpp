@@ -12,14 +12,35 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace prof::analyzer {
 
+namespace {
+
+// Whether two files of one size have the same bytes. Files that cannot be read have not.
+bool equal_contents(const std::string& a, const std::string& b) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> x(std::fopen(a.c_str(), "rb"), std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> y(std::fopen(b.c_str(), "rb"), std::fclose);
+  if (x == nullptr || y == nullptr) return false;
+  std::vector<char> of_x(size_t{1} << 16), of_y(of_x.size());
+  for (;;) {
+    const size_t got = std::fread(of_x.data(), 1, of_x.size(), x.get());
+    if (std::fread(of_y.data(), 1, of_y.size(), y.get()) != got) return false;
+    if (std::memcmp(of_x.data(), of_y.data(), got) != 0) return false;
+    if (got < of_x.size()) return std::ferror(x.get()) == 0 && std::ferror(y.get()) == 0;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
   std::vector<std::string> once;
   std::map<std::pair<dev_t, ino_t>, std::string> known;
+  std::map<off_t, std::vector<std::string>> of_size;
   for (const std::string& path : paths) {
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
@@ -30,6 +51,16 @@ std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
                      readable_lines(path).c_str(), readable_lines(as).c_str());
         continue;
       }
+      std::vector<std::string>& others = of_size[info.st_size];
+      const auto copy =
+          info.st_size == 0 ? others.end() : std::find_if(others.begin(), others.end(), [&](const std::string& other) {
+            return equal_contents(other, path);
+          });
+      if (copy != others.end()) {
+        std::fprintf(stderr, "prof: %s: has the same contents as %s; both are read, so that everything counts twice\n",
+                     readable_lines(path).c_str(), readable_lines(*copy).c_str());
+      }
+      others.push_back(path);
     }
     once.push_back(path);
   }

@@ -277,9 +277,12 @@ void join(Trace& trace, const ImportMark& mark, const CallIndex& calls) {
     if (!launch.is_launch()) launch.subject = 0;
     launch.word = HostEvent::pack(launch.api(), kind, launch.flags() | kHostHasGpu, launch.result());
     launch.stream = HostStreamId{first_host_stream + operation.stream_index - mark.streams};
-    // The subject of a graph launch is a row of Trace::graphs, which only logs have.
-    if (launch.subject == 0 && kind != HostKind::GraphLaunch)
-      launch.subject = kind == HostKind::KernelLaunch ? operation.detail : operation.bytes;
+    // The subject of a graph launch is a row of Trace::graphs, which only logs have. A kernel launch whose id belongs
+    // to a copy has no kernel, and a copy call whose id belongs to a kernel has no bytes.
+    if (launch.subject == 0 && kind == HostKind::KernelLaunch && operation.has_kernel())
+      launch.subject = operation.detail;
+    if (launch.subject == 0 && kind == HostKind::MemoryLaunch && !operation.has_kernel())
+      launch.subject = operation.bytes;
   }
   for (uint32_t row = mark.syncs; row < trace.syncs.size(); ++row) {
     SyncEvent& sync = trace.syncs[row];
@@ -318,16 +321,6 @@ void make_launches(Trace& trace, std::vector<UnusableOperation>& unusable) {
   }
 }
 
-LaunchReason reason_of(UnusableTime time) {
-  switch (time) {
-    case UnusableTime::NotTimed: return LaunchReason::NotTimed;
-    case UnusableTime::Impossible: return LaunchReason::ImpossibleTime;
-    case UnusableTime::OtherClock: return LaunchReason::OtherClock;
-    case UnusableTime::kCount: break;
-  }
-  return LaunchReason::Unknown;
-}
-
 // `unusable`: what is not in the model any more, by row of the launch.
 void count_launches(Trace& trace, const ImportMark& mark, const std::vector<UnusableOperation>& unusable) {
   auto left_out = unusable.cbegin();
@@ -342,7 +335,7 @@ void count_launches(Trace& trace, const ImportMark& mark, const std::vector<Unus
     }
     while (left_out != unusable.cend() && left_out->operation.launch < row) ++left_out;
     LaunchReason reason = event.result() != 0 ? LaunchReason::Failed : LaunchReason::Unknown;
-    if (left_out != unusable.cend() && left_out->operation.launch == row) reason = reason_of(left_out->reason);
+    if (left_out != unusable.cend() && left_out->operation.launch == row) reason = launch_reason(left_out->reason);
     ++coverage.launches_without[static_cast<size_t>(reason)];
   }
 }
@@ -384,6 +377,7 @@ int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtim
   const CallIndex calls(trace, mark);
   find_launches(trace, mark, calls);
   std::vector<UnusableOperation> unusable = remove_unusable_operations(trace, mark, zero_realtime_ns);
+  describe_unusable(trace, mark);
   if (!unusable.empty()) {
     cut_operations(trace, mark);
     shorten_open_ranges(trace, mark);

@@ -122,7 +122,8 @@ class Screening {
       const GpuOperation& other = trace_.operations[rows[later]];
       if (other.start_ns >= operation.end_ns) return false;
       const bool same_launch = operation.correlation != 0 && other.correlation == operation.correlation;
-      if (same_launch || other.is_migration() || other.start_ns == operation.start_ns ||
+      const bool of_graphs = operation.graph_node != 0 && other.graph_node != 0;
+      if (same_launch || of_graphs || other.is_migration() || other.start_ns == operation.start_ns ||
           other.end_ns <= other.start_ns || other.end_ns > operation.end_ns || other.start_ns < free_ns)
         continue;
       free_ns = other.end_ns;
@@ -179,7 +180,28 @@ constexpr const char* kDescriptions[] = {
     "GPU operations last until later operations of their stream have ended, which is impossible on one stream",
     "GPU operations are on another clock than their launches"};
 
-void describe(Trace& trace, const ImportMark& mark) {
+}  // namespace
+
+bool may_be_unusable(const GpuOperation& operation, const HostEvent* launch, const GpuOperation* later) {
+  if (operation.start_ns == 0 || operation.end_ns == 0) return true;
+  if (operation.end_ns - operation.start_ns > kLongestNs || operation.start_ns - operation.end_ns > kLongestNs)
+    return true;
+  if (later != nullptr && later->start_ns < operation.end_ns) return true;
+  if (launch == nullptr) return operation.start_ns < -kDayNs || operation.start_ns > kDayNs;
+  return launch->begin_ns - operation.start_ns > kMostInversionNs || operation.start_ns - launch->begin_ns > kSlackNs;
+}
+
+LaunchReason launch_reason(UnusableTime time) {
+  switch (time) {
+    case UnusableTime::NotTimed: return LaunchReason::NotTimed;
+    case UnusableTime::Impossible: return LaunchReason::ImpossibleTime;
+    case UnusableTime::OtherClock: return LaunchReason::OtherClock;
+    case UnusableTime::kCount: break;
+  }
+  return LaunchReason::Unknown;
+}
+
+void describe_unusable(Trace& trace, const ImportMark& mark) {
   for (uint32_t p = mark.processes; p < trace.processes.size(); ++p) {
     Process& process = trace.processes[p];
     for (size_t i = 0; i < std::size(kDescriptions); ++i) {
@@ -192,8 +214,6 @@ void describe(Trace& trace, const ImportMark& mark) {
           fmt::format("{} calls or ranges are not timed and are left out", process.coverage.events_not_timed));
   }
 }
-
-}  // namespace
 
 void remove_untimed_events(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   Extent others;
@@ -242,7 +262,6 @@ std::vector<UnusableOperation> remove_unusable_operations(Trace& trace, const Im
       return true;
     });
   }
-  describe(trace, mark);
   return found;
 }
 

@@ -26,7 +26,8 @@ Table report_unified_memory(const AnalysisInput& input) {
                      ColumnId::faults, ColumnId::bytes, ColumnId::time, ColumnId::max, ColumnId::bandwidth_gb_per_s});
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, MigrationSum> sums;
-  for (const UnifiedMemoryEvent& event : input.trace.unified) {
+  const std::vector<UnifiedMemoryEvent> events = managed_memory_events(input.trace);
+  for (const UnifiedMemoryEvent& event : events) {
     if (!input.selection.has_unified(event)) continue;
     MigrationSum& sum =
         sums[{index(event.process), static_cast<uint32_t>(event.what), event.source, event.destination}];
@@ -66,8 +67,7 @@ Table report_unified_memory(const AnalysisInput& input) {
       row.empty();
     }
   }
-  if (input.trace.unified.empty())
-    table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");
+  if (events.empty()) table.notes.emplace_back(no_managed_memory_text(input.trace));
   return table;
 }
 

@@ -4,8 +4,8 @@
 //
 //   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes per event at the peak, JSON
 //                                       records/s, each with its limit on two cores; status 1 if a limit is missed
-//   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in
-//                                                         turn
+//   analyzer_model_bench --make FILE LAUNCHES [STACKS [gaps]]   only makes the log; with so many different call stacks
+//                                                        in turn; with kernels so short that the GPU is idle after each
 //   analyzer_model_bench --model FILE [ROUNDS]   only decodes an existing log and builds the model: for profilers
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/builder.h"
@@ -89,7 +89,7 @@ void define_stacks(tests::LogBuilder& log, uint32_t stacks) {
   }
 }
 
-void write_log(const std::string& path, uint32_t launches, uint32_t stacks = 0) {
+void write_log(const std::string& path, uint32_t launches, uint32_t stacks = 0, bool gaps = false) {
   tests::LogBuilder log;
   log.header.pid = 1234;
   log.header.start_tick = log.header.start_monotonic_ns = 1'000'000;
@@ -138,7 +138,7 @@ void write_log(const std::string& path, uint32_t launches, uint32_t stacks = 0) 
     log.add(t + 1, launch);
     if (i / kThreads % 8 == 7) log.add(t + 1, format::NvtxPop{begin + 650, {}});
     format::KernelRun run;
-    run.start = begin + 3000 + i % 100, run.duration = 2000 + i % 300, run.correlation = i + 1;
+    run.start = begin + 3000 + i % 100, run.duration = (gaps ? 300 : 2000) + i % 300, run.correlation = i + 1;
     run.stream = format::GpuStreamId{t + 1}, run.kernel = format::GpuKernelId{kind};
     log.add(9, run);
     pairs[t].push_back({begin + 200, i + 1});
@@ -276,9 +276,9 @@ int run(const std::string& path, int rounds, bool with_json) {
 
 // A child process makes the log, so that its memory does not count.
 int main(int argc, char** argv) {
-  if ((argc == 4 || argc == 5) && std::string(argv[1]) == "--make") {
+  if (argc >= 4 && argc <= 6 && std::string(argv[1]) == "--make") {
     write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])),
-              argc == 5 ? static_cast<uint32_t>(std::atol(argv[4])) : 0);
+              argc >= 5 ? static_cast<uint32_t>(std::atol(argv[4])) : 0, argc == 6);
     return 0;
   }
   if (argc >= 3 && std::string(argv[1]) == "--model") {

@@ -1,5 +1,6 @@
 #include "analyzer/analysis/critical/run_graph.h"
 
+#include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/base/parallel.h"
 #include "analyzer/base/row_chunks.h"
 #include "analyzer/base/saturated.h"
@@ -119,19 +120,7 @@ NodeSelection::NodeSelection(const AnalysisInput& input)
   }
   if (selection.devices.empty() && selection.streams.empty() && selection.processes.empty()) return;
   for (const Stream& stream : trace_.streams) streams_.push_back(selection.has_stream(trace_, stream));
-  of_streams_ = !selection.devices.empty() || !selection.streams.empty();
-  if (!of_streams_) return;
-  stream_of_call_.assign(trace_.host.size(), kNone);
-  for (uint32_t row = 0; row < trace_.host.size(); ++row) {
-    const uint32_t handle = index(trace_.host[row].stream);
-    if (handle != 0 && handle < trace_.host_streams.size()) stream_of_call_[row] = trace_.host_streams[handle].stream;
-  }
-  for (const SyncEvent& sync : trace_.syncs) {
-    if (sync.call != kNone && sync.stream != kNone) stream_of_call_[sync.call] = sync.stream;
-  }
-  for (const GpuOperation& operation : trace_.operations) {
-    if (operation.linked()) stream_of_call_[operation.launch] = operation.stream_index;
-  }
+  calls_ = calls_of_selected_streams(input);
 }
 
 bool NodeSelection::picks(const Node& node) const {
@@ -142,9 +131,9 @@ bool NodeSelection::picks(const Node& node) const {
     return !by_launch_ || (operation.linked() && has_thread(trace_.host[operation.launch].thread));
   }
   if (node.kind() == NodeKind::Join) return false;
-  if (node.kind() == NodeKind::Point) return !of_streams_ && !nvtx_.given() && has_thread(ThreadId{node.row});
+  if (node.kind() == NodeKind::Point) return calls_.empty() && !nvtx_.given() && has_thread(ThreadId{node.row});
   if (!nvtx_.has_call(node.row) || !has_thread(trace_.host[node.row].thread)) return false;
-  return !of_streams_ || (stream_of_call_[node.row] != kNone && streams_[stream_of_call_[node.row]]);
+  return calls_.empty() || calls_[node.row];
 }
 
 std::function<bool(const Node&)> NodeSelection::filter() const {

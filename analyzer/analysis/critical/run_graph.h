@@ -56,10 +56,8 @@ class NodeSelection {
   const Trace& trace_;
   const NvtxSelection nvtx_;
   bool by_launch_ = false;               // operations: only those launched by selected threads
-  bool of_streams_ = false;              // calls: only those that concern selected streams
   std::vector<bool> threads_, streams_;  // empty: all
-  std::vector<uint32_t>
-      stream_of_call_;  // by row of Trace::host; kNone: the call has no stream; empty if all streams are selected
+  std::vector<bool> calls_;              // by row of Trace::host: those that concern selected streams; empty: all
 };
 
 // Nodes of one kind and one name, over all subjects that have the name.

@@ -29,17 +29,31 @@ std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order orde
   return rows;
 }
 
+std::vector<bool> calls_of_selected_streams(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  if (input.selection.devices.empty() && input.selection.streams.empty()) return {};
+  std::vector<bool> streams(trace.streams.size()), calls(trace.host.size());
+  for (size_t s = 0; s < streams.size(); ++s) streams[s] = input.selection.has_stream(trace, trace.streams[s]);
+  const auto add = [&](uint32_t call, uint32_t stream) {
+    if (call != kNone && stream < streams.size() && streams[stream]) calls[call] = true;
+  };
+  for (uint32_t row = 0; row < trace.host.size(); ++row) {
+    const uint32_t handle = index(trace.host[row].stream);
+    if (handle < trace.host_streams.size()) add(row, trace.host_streams[handle].stream);
+  }
+  for (const SyncEvent& sync : trace.syncs) add(sync.call, sync.stream);
+  for (const GpuOperation& operation : trace.operations) add(operation.launch, operation.stream_index);
+  return calls;
+}
+
 std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order) {
   const Trace& trace = input.trace;
-  const bool of_streams = !input.selection.devices.empty() || !input.selection.streams.empty();
+  const std::vector<bool> of_streams = calls_of_selected_streams(input);
   std::vector<uint32_t> rows;
   const auto take = [&](uint32_t row) {
     const HostEvent& event = trace.host[row];
     if (!input.selection.nvtx.has_call(row) || !input.selection.in_window(event.begin_ns, event.end_ns)) return;
-    if (of_streams) {
-      const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-      if (stream == kNone || !input.selection.has_stream(trace, trace.streams[stream])) return;
-    }
+    if (!of_streams.empty() && !of_streams[row]) return;
     rows.push_back(row);
   };
   std::vector<Rows> of_threads;

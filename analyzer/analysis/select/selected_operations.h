@@ -51,6 +51,10 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
 // By DeviceId: whether a selected stream of the device has operations that the selection by --nvtx contains.
 std::vector<bool> selected_devices(const AnalysisInput& input);
 
+// By row of Trace::host: whether the call concerns a stream that --device and --stream select, because it was given the
+// stream, waited for it, or launched an operation on it. Empty: neither option limits calls.
+std::vector<bool> calls_of_selected_streams(const AnalysisInput& input);
+
 // Selected rows of Trace::operations and Trace::host: in the order of the model, or by start (equal starts in the order
 // of the model).
 enum class Order { Model, Start };

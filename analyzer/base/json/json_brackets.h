@@ -36,6 +36,8 @@ class JsonBrackets {
   // The first line break inside a string in the bytes read, which may extend up to 63 bytes after the last bracket.
   // Null: none.
   const char* broken() const { return broken_; }
+  // The last quote after a backslash in the bytes read. Null: none.
+  const char* escaped_quote() const { return escaped_quote_; }
 
  private:
   static constexpr size_t kBlock = 64;
@@ -52,7 +54,12 @@ class JsonBrackets {
       std::memcpy(tail, block_, static_cast<size_t>(end_ - block_));
       masks = masks_of(tail);
     }
-    if (masks.backslashes != 0 || escaped_ != 0) masks.quotes &= ~escaped_bytes(masks.backslashes);
+    if (masks.backslashes != 0 || escaped_ != 0) {
+      const uint64_t escaped = escaped_bytes(masks.backslashes);
+      if (const uint64_t quotes = masks.quotes & escaped; quotes != 0)
+        escaped_quote_ = block_ + (63 - std::countl_zero(quotes));
+      masks.quotes &= ~escaped;
+    }
     // A byte is inside a string if an odd number of quotes is at or before it.
     uint64_t inside = masks.quotes;
     for (int shift = 1; shift < 64; shift *= 2) inside ^= inside << shift;
@@ -118,6 +125,7 @@ class JsonBrackets {
   uint64_t in_string_ = 0;  // all ones: the block begins inside a string
   uint64_t escaped_ = 0;    // 1: the first byte of the block is escaped
   const char* broken_ = nullptr;
+  const char* escaped_quote_ = nullptr;
 };
 
 }  // namespace prof::analyzer

@@ -1,6 +1,7 @@
 #include "analyzer/base/json/json_scan.h"
 
 #include "analyzer/base/json/json_decimal.h"
+#include "analyzer/base/json/json_quotes.h"
 #include "analyzer/base/json/json_text.h"
 
 #include <cstring>
@@ -262,7 +263,9 @@ std::string strict_word(std::string_view word) {
   uint64_t hex = 0;
   if (rest.starts_with("0x") || rest.starts_with("0X")) {
     if (to_uint64(rest, hex) != DecimalResult::Ok) return "null";
-    return (negative ? "-" : "") + std::to_string(hex);
+    std::string number = std::to_string(hex);
+    if (negative) number.insert(number.begin(), '-');
+    return number;
   }
   const auto take_digits = [&rest] {
     const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
@@ -330,8 +333,13 @@ std::string repaired_json(std::string_view text, size_t* failed_at) {
   scan.set_end(end);
   const char* const after = scan.value(padded.data());
   if (after == end) return strict_json(text);
-  if (failed_at != nullptr)
-    *failed_at = static_cast<size_t>((after != nullptr ? after : scan.failed_at()) - padded.data());
+  const char* const failed = after != nullptr ? after : scan.failed_at();
+  if (const ClosedValue closed = close_backslash_quotes(padded.data(), end); closed.end == end) {
+    std::string repaired = closed.text + std::string(kJsonPadding, '\0');
+    scan.set_end(repaired.data() + closed.text.size());
+    if (scan.value(repaired.data()) == repaired.data() + closed.text.size()) return strict_json(closed.text);
+  }
+  if (failed_at != nullptr) *failed_at = static_cast<size_t>(failed - padded.data());
   return {};
 }
 

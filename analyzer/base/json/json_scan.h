@@ -1,7 +1,8 @@
 // Where does a JSON value end, and is it well-formed? A scanner over bytes in memory for code that copies values as
 // text. It builds nothing, does not recurse (20 MB of "[" are harmless) and reads each byte once. It accepts what other
 // tools write instead of JSON if the meaning is clear, and notes it. strict_json() repairs it:
-//   strings   backslashes that nobody escaped ("torch\cuda"), control characters except a line break, half a surrogate
+//   strings   backslashes that nobody escaped ("torch\cuda"), control characters except a line break, half a surrogate.
+//             Only repaired_json() also accepts such a backslash at the end of a string ("C:\logs\")
 //   values    numbers and words as Python and printf spell them (nan, -inf, None, True, +1, .5, 1., 007, 0x7f), nothing
 //   commas    one too many before a closing bracket
 //

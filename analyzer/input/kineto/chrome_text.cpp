@@ -1,6 +1,7 @@
 #include "analyzer/input/kineto/chrome_text.h"
 
 #include "analyzer/base/json/json_extent.h"
+#include "analyzer/base/json/json_quotes.h"
 #include "analyzer/input/kineto/json_recover.h"
 
 #include <fmt/format.h>
@@ -142,6 +143,7 @@ ChromeText::Piece ChromeText::next() {
     if (piece != Piece::Damage) return piece;
     if (scan_.needs_more() && fill()) continue;
     if (state_ == State::Events) {
+      if (take_closed_event()) return Piece::Event;
       const Skip skip = skip_event();
       if (skip == Skip::Done) return Piece::NotWellFormed;
       if (skip == Skip::NeedsMore && fill()) continue;
@@ -250,6 +252,31 @@ ChromeText::Piece ChromeText::next_event() {
   if (end == nullptr) return Piece::Damage;
   first_ = false;
   return take(Piece::Event, at_, at, end);
+}
+
+bool ChromeText::take_closed_event() {
+  const char* const failed = scan_.failed_at();
+  const char* const at = next_element(']');
+  const ClosedValue closed = at != nullptr && *at == '{' ? close_backslash_quotes(at, end_) : ClosedValue();
+  bool read = false;
+  if (closed.end != nullptr) {
+    closed_text_ = closed.text + std::string(kJsonPadding, '\0');
+    const char* const begin = closed_text_.data();
+    scan_.set_end(begin + closed.text.size());
+    read = read_event(scan_, begin, fields_) == begin + closed.text.size();
+    scan_.set_end(end_);
+  }
+  if (!read) {
+    scan_.fail(failed);
+    return false;
+  }
+  scan_.note_not_strict();
+  is_object_ = true;
+  first_ = false;
+  separator_ = between(at_, at);
+  text_ = std::string_view(closed_text_).substr(0, closed.text.size());
+  at_ += closed.end - at_;
+  return true;
 }
 
 ChromeText::Skip ChromeText::skip_event() {

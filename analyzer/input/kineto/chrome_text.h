@@ -70,6 +70,7 @@ class ChromeText {
   Piece open_piece();
   Piece next_member();
   Piece next_event();
+  bool take_closed_event();  // one whose texts end with a backslash ("C:\logs\"): text() has them escaped
   enum class Skip { Done, NeedsMore, Cannot };
   Skip skip_event();  // an element that is not well-formed but has its brackets
   Piece rest();
@@ -95,6 +96,7 @@ class ChromeText {
   enum class State { Start, Members, Events, Closed, Finished } state_ = State::Start;
   bool first_ = true;  // no element of the open array or object yet
   bool only_events_ = false;
+  std::string closed_text_;  // of take_closed_event()
   std::string_view text_, separator_, name_, value_;
   EventFields fields_;
   bool is_object_ = false;

@@ -1,5 +1,6 @@
 #include "analyzer/input/kineto/json_cutter.h"
 
+#include "analyzer/base/json/json_quotes.h"
 #include "analyzer/input/kineto/json_recover.h"
 
 #include <fmt/format.h>
@@ -197,11 +198,27 @@ bool is_element(const char* p, const char* end) {
   return after == nullptr || after == end || *after == ',' || *after == ']';
 }
 
-// An event that is this long and no JSON may hold the next ones: two quotes are missing, an even number of events
-// apart.
-bool swallows_events(const char* p, const char* end) {
-  return static_cast<size_t>(end - p) > kLongEvent && next_event_start(p + 1, end) != nullptr &&
+// An event that is this long, or has an escaped quote, and is no JSON may hold the next ones: two quotes are missing,
+// or closed a text after a backslash, an even number of events apart.
+bool swallows_events(const char* p, const char* end, bool escaped_quote) {
+  return (escaped_quote || static_cast<size_t>(end - p) > kLongEvent) && next_event_start(p + 1, end) != nullptr &&
          !is_well_formed({p, static_cast<size_t>(end - p)});
+}
+
+// What is after an event with an escaped quote: if a text ended with a backslash, brackets are not counted, and the end
+// that was found may be too early.
+enum class Follows { Element, Other, Unknown };
+Follows what_follows(const char* after, const char* end, bool last) {
+  while (after != end && is_json_space(*after)) ++after;
+  if (after == end) return last ? Follows::Element : Follows::Unknown;
+  return *after == ',' || *after == ']' ? Follows::Element : Follows::Other;
+}
+
+// The byte after the event at `p` if it is well-formed but for texts that end with a backslash ("C:\logs\"); null: it
+// is not.
+const char* end_after_backslashes(const char* p, const char* end) {
+  const ClosedValue closed = close_backslash_quotes(p, end);
+  return closed.end != nullptr && is_well_formed(closed.text) ? closed.end : nullptr;
 }
 
 }  // namespace
@@ -225,8 +242,15 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
     uint64_t deepest = 0;
     const char* const after = json_event_end(brackets, s.begin, cut.nested, deepest);
     const bool broken = brackets.broken() != nullptr && (after == nullptr || brackets.broken() < after);
-    if (broken || (after != nullptr && swallows_events(s.p, after))) {
+    const bool escaped_quote = brackets.escaped_quote() != nullptr && brackets.escaped_quote() > s.p;
+    const Follows follows = after == nullptr || !escaped_quote ? Follows::Element : what_follows(after, s.end, s.last);
+    if (follows == Follows::Unknown) break;
+    if (broken || follows == Follows::Other || (after != nullptr && swallows_events(s.p, after, escaped_quote))) {
       cut.nested.resize(nested);
+      if (take_closed_event(s, cut)) {
+        brackets = JsonBrackets(s.p, s.end);
+        continue;
+      }
       return start_resync(s);
     }
     if (deepest > limits_.depth) {
@@ -243,6 +267,7 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
   cut.nested.resize(nested);
   if (!s.last && static_cast<size_t>(s.end - s.p) < limits_.event_bytes) return false;
   // Without line breaks only its length, or the end of the text, shows that something is wrong.
+  if (take_closed_event(s, cut)) return true;
   if (next_event_start(s.p + 1, s.end) != nullptr) return start_resync(s);
   if (s.last) {
     ++lost_events_;
@@ -251,6 +276,14 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
   }
   tell_lost_event(s.offset_of(s.p), fmt::format("event skipped, it is longer than {} bytes", limits_.event_bytes));
   return start_skip(s, At::Events);
+}
+
+bool JsonCutter::take_closed_event(Stretch& s, Cut& cut) {
+  const char* const after = end_after_backslashes(s.p, s.end);
+  if (after == nullptr) return false;
+  cut.events.push_back({s.place(s.p, after), static_cast<uint32_t>(cut.nested.size())});
+  s.p = after;
+  return true;
 }
 
 bool JsonCutter::start_resync(Stretch& s) {

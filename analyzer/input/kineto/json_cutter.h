@@ -72,6 +72,7 @@ class JsonCutter {
   bool member(Stretch& s, Cut& cut);
   bool find_events(Stretch& s);
   bool events(Stretch& s, Cut& cut);
+  bool take_closed_event(Stretch& s, Cut& cut);  // one whose texts end with a backslash
   bool start_resync(Stretch& s);
   bool resync(Stretch& s);
   bool leave_members(Stretch& s, const char* at, const char* what);

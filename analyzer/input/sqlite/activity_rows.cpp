@@ -45,7 +45,6 @@ ProcessId ActivityRows::process(uint64_t key, uint32_t pid) {
   const auto [found, added] = processes_.try_emplace(key, ProcessId{length(trace_.processes)});
   if (added) {
     trace_.processes.emplace_back().pid = pid;
-    last_ns_.push_back(INT64_MIN);
   }
   return found->second;
 }
@@ -188,12 +187,6 @@ void ActivityRows::read_shape(SqliteRows& rows, size_t column, Kernel& kernel) {
   kernel.local_bytes = rows.number(column + 9);
 }
 
-void ActivityRows::add(const GpuOperation& operation) {
-  trace_.operations.push_back(operation);
-  int64_t& last = last_ns_[index(trace_.process_of(operation.stream())) - mark_.processes];
-  last = std::max(last, operation.end_ns);
-}
-
 void ActivityRows::add(Range range, std::optional<int64_t> end_ns) {
   range.end_ns = end_ns.value_or(range.begin_ns);
   range.unfinished = !end_ns;
@@ -248,8 +241,9 @@ void ActivityRows::note_problems(const SqliteRows& rows) {
 }
 
 void ActivityRows::seen(ThreadId thread, int64_t time_ns) {
-  int64_t& last = last_ns_[index(trace_.thread(thread).process) - mark_.processes];
-  last = std::max(last, time_ns);
+  const size_t row = index(thread) - mark_.threads;
+  if (row >= last_ns_.size()) last_ns_.resize(trace_.threads.size() - mark_.threads, INT64_MIN);
+  last_ns_[row] = std::max(last_ns_[row], time_ns);
 }
 
 void ActivityRows::sort_streams() {
@@ -289,7 +283,7 @@ void ActivityRows::finish(const std::string& path, std::optional<int64_t> zero_r
   }
   for (const uint32_t row : open_) {
     Range& range = trace_.ranges[row];
-    range.end_ns = std::max(range.begin_ns, last_ns_[index(trace_.thread(range.thread).process) - mark_.processes]);
+    range.end_ns = std::max(range.begin_ns, last_ns_[index(range.thread) - mark_.threads]);
   }
   if (without_process_ != 0)
     note_problem(fmt::format("{} rows of GPU work do not say of which process they are", without_process_));

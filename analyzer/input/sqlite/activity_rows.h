@@ -61,8 +61,8 @@ class ActivityRows {
     trace_.host.push_back(event);
     seen(event.thread, event.end_ns);
   }
-  void add(const GpuOperation& operation);
-  // A range without an end is closed at the last row of its process.
+  void add(const GpuOperation& operation) { trace_.operations.push_back(operation); }
+  // A range without an end ends with the last call, range or mark of its thread.
   void add(Range range, std::optional<int64_t> end_ns);
   void add(const SyncEvent& sync) { trace_.syncs.push_back(sync); }
 
@@ -98,7 +98,7 @@ class ActivityRows {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> ordinals_;                      // process, context -> device
   std::map<std::vector<uint32_t>, KernelId> kernels_;
   std::unordered_map<std::string, LabelId> labels_;
-  std::vector<int64_t> last_ns_;                    // of each new process
+  std::vector<int64_t> last_ns_;                    // of each new thread: its last call, range or mark
   std::vector<uint32_t> open_;                      // rows of Trace::ranges
   std::unordered_map<uint32_t, uint32_t> callers_;  // correlation -> process; kNone: several
   uint64_t without_process_ = 0;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace prof::analyzer {
 
@@ -119,22 +120,27 @@ struct Meeting {
   std::vector<uint32_t> operations;  // rows, in order of start: the others waited for the last one
 };
 
-// Communication kernels by name, in order of their start.
-std::map<std::string_view, std::vector<uint32_t>> communication_kernels(const AdviceInput& in) {
+struct CommunicationKernels {
+  std::map<std::string_view, std::vector<uint32_t>> by_name;  // rows, in order of their start
+  std::unordered_set<uint32_t> selected;                      // rows
+};
+
+CommunicationKernels communication_kernels(const AdviceInput& in) {
   const Trace& trace = in.input.trace;
   const KernelCategories& categories = in.input.views.categories();
-  std::map<std::string_view, std::vector<uint32_t>> by_name;
+  CommunicationKernels found;
   in.graph.each_node(kind_bit(NodeKind::Kernel), [&](uint32_t, const Node& node) {
     if (node.subject() >= trace.kernels.size()) return;
-    if (categories.purpose(KernelId{node.subject()}) == Purpose::Communication)
-      by_name[node_name(in.input, NodeKind::Kernel, node.subject())].push_back(node.row);
+    if (categories.purpose(KernelId{node.subject()}) != Purpose::Communication) return;
+    found.by_name[node_name(in.input, NodeKind::Kernel, node.subject())].push_back(node.row);
+    if (in.selected.has(node)) found.selected.insert(node.row);
   });
-  for (auto& [name, rows] : by_name) {
+  for (auto& [name, rows] : found.by_name) {
     std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
       return trace.operations[a].start_ns < trace.operations[b].start_ns;
     });
   }
-  return by_name;
+  return found;
 }
 
 // The times of an operation on the clock of the first process with collectives.
@@ -192,13 +198,14 @@ std::vector<Meeting> meetings(const AdviceInput& in, std::map<std::string_view, 
 // One process is the last to start its communication kernels, so the kernels of the others wait for it. The scenario
 // removes this wait from every such kernel, and all host and GPU time of the late process. If the clocks of hosts
 // differ by as much as the longest wait, the recorded times do not show who is late: a line of the header reports it.
+// There is no finding if the selection contains none of the kernels with which the process came last.
 void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   if (trace.processes.size() < 2) return;
   const auto kernels = communication_kernels(in);
-  const CollectiveClocks clocks = collective_clocks(trace, kernels);
+  const CollectiveClocks clocks = collective_clocks(trace, kernels.by_name);
   const auto time_of = [&](uint32_t row) { return on_one_clock(trace, clocks, row); };
-  const std::vector<Meeting> all = meetings(in, kernels, clocks);
+  const std::vector<Meeting> all = meetings(in, kernels.by_name, clocks);
   if (all.empty() && clocks.differ_ns == 0 && clocks.unpaired) {
     found.push_back({});
     found.back().note =
@@ -209,7 +216,7 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   }
   struct Late {
     uint64_t times = 0;
-    int64_t waited_ns = 0, longest_ns = 0;
+    int64_t waited_ns = 0, longest_ns = 0, shown_ns = 0;
     Interval shown{};
     uint32_t operation = kNone;
   };
@@ -227,8 +234,10 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
     ++late.times;
     grow(late.waited_ns, waited_ns);
     const int64_t first_ns = time_of(meeting.operations.front()).begin_ns;
-    if (last_ns - first_ns <= late.longest_ns) continue;
-    late.longest_ns = last_ns - first_ns;
+    late.longest_ns = std::max(late.longest_ns, last_ns - first_ns);
+    // What is shown must be among the rows that the reader sees.
+    if (last_ns - first_ns <= late.shown_ns || !kernels.selected.contains(last)) continue;
+    late.shown_ns = last_ns - first_ns;
     // On the clock of the late process, whose rows the reader will look at.
     const int64_t ahead_ns = trace.operations[last].start_ns - last_ns;
     late.shown = {first_ns + ahead_ns, trace.operations[last].last_ns()};
@@ -249,6 +258,7 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   if (effect_ns == 0 || most->second.waited_ns == 0 || clocks.unsure_ns >= effect_ns) return;
   const uint32_t process = most->first;
   const Late& late = most->second;
+  if (late.operation == kNone) return;
   const auto of_late = [&trace, process](uint32_t operation) {
     return index(trace.process_of(trace.operations[operation].stream())) == process;
   };

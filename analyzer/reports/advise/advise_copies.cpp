@@ -20,7 +20,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint64_t kManyCopies = 10, kSmallCopyBytes = 64 * 1024;
-constexpr uint32_t kPageable = 1;                   // CUPTI's memory kind
 constexpr uint32_t kToDevice = 1, kFromDevice = 2;  // CUPTI's copy kinds
 
 bool sets_memory(const NamedNodes& nodes) { return nodes.name.find("Memset") != std::string_view::npos; }
@@ -75,14 +74,24 @@ std::string direction_text(const Trace& trace, const GpuOperation& copy) {
 
 // Whether one of these calls copied from or to pageable memory.
 bool blocks_with_pageable(const AdviceInput& in, const NamedNodes& calls) {
-  bool pageable = false;
-  each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
+  return any_pageable_copy(in, [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
-    if (pageable || !copy.linked() || !copy.touches_memory(kPageable)) return;
+    if (!copy.linked() || !in.selected.has(node)) return false;
     const uint32_t api = in.input.trace.host[copy.launch].api();
-    pageable = api < calls.subjects.size() && calls.subjects[api];
+    return api < calls.subjects.size() && calls.subjects[api];
   });
-  return pageable;
+}
+
+// The report that lists what these calls did: their copies and memsets, or the calls if the input has none of theirs.
+std::string rows_of_calls(const AdviceInput& in, const NamedNodes& calls) {
+  bool any = false;
+  each_node(in, kind_bit(NodeKind::Copy) | kind_bit(NodeKind::Fill), [&](const Node& node) {
+    const GpuOperation& operation = operation_of(in, node);
+    if (any || !operation.linked()) return;
+    const uint32_t api = in.input.trace.host[operation.launch].api();
+    any = api < calls.subjects.size() && calls.subjects[api];
+  });
+  return any ? "copies" : "api-trace";
 }
 
 }  // namespace
@@ -91,7 +100,7 @@ void blocking_memsets(const AdviceInput& in, std::vector<Advice>& found) {
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::MemoryCall || nodes.returns == 0 || !sets_memory(nodes)) continue;
     Advice advice;
-    advice.see = "copies";
+    advice.see = rows_of_calls(in, nodes);
     advice.finding = fmt::format("{} of pinned or managed memory holds its caller until it is done", nodes.name);
     advice.evidence = fmt::format("{} of {} calls waited", nodes.returns, nodes.count);
     advice.action = "use cudaMemsetAsync on the stream that needs it, or set the memory on the host";
@@ -106,7 +115,7 @@ void blocking_copies(const AdviceInput& in, std::vector<Advice>& found) {
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::MemoryCall || nodes.returns == 0 || sets_memory(nodes)) continue;
     Advice advice;
-    advice.see = "copies";
+    advice.see = rows_of_calls(in, nodes);
     advice.finding = fmt::format("{} holds its caller until the copy is done", nodes.name);
     advice.evidence = fmt::format("{} of {} calls waited", nodes.returns, nodes.count);
     advice.action =

@@ -1,6 +1,6 @@
 // Rules about the host: what it does while a device is idle, where it spends its own time, and which calls are slow.
 #include "analyzer/analysis/idle/gap_text.h"
-#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/reports/advise/advise_rules.h"
@@ -40,10 +40,13 @@ const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-std::string_view action_for(GapPart part) {
+// `pageable`: whether the copies use pageable memory. Memory that is pinned need not be pinned.
+std::string_view action_for(GapPart part, bool pageable) {
   switch (part) {
     case GapPart::Synchronize: return "launch the next work before waiting, and wait less often";
-    case GapPart::CopyCall: return "copy asynchronously, from pinned memory, and launch the next work first";
+    case GapPart::CopyCall:
+      return pageable ? "copy asynchronously, from pinned memory, and launch the next work first"
+                      : "copy asynchronously, and launch the next work first";
     case GapPart::Allocation: return "keep buffers, or use a caching allocator or cudaMallocAsync";
     case GapPart::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
     case GapPart::LaunchCall:
@@ -64,8 +67,10 @@ std::string listed(const std::map<std::string, int64_t>& times, size_t most) {
   return text;
 }
 
-std::string_view action_for_range(std::string_view name) {
-  if (has(name, "DataLoader")) return "more workers, persistent_workers=True, a larger prefetch_factor, pinned memory";
+std::string_view action_for_range(std::string_view name, bool pageable) {
+  if (has(name, "DataLoader"))
+    return pageable ? "more workers, persistent_workers=True, a larger prefetch_factor, pinned memory"
+                    : "more workers, persistent_workers=True, a larger prefetch_factor";
   if (has(name, "ptimizer")) return "an optimiser with foreach=True or fused=True";
   return "make it cheaper or take it out of the loop: torch.compile, CUDA graphs, another thread";
 }
@@ -76,6 +81,18 @@ std::string_view action_for_call(std::string_view name) {
     return "load code before the part that matters: a warm-up run, CUDA_MODULE_LOADING=EAGER";
   if (has(name, "Create") || has(name, "Destroy") || has(name, "Instantiate")) return "make it once and keep it";
   return "call it less often, or outside the part that matters";
+}
+
+// A report of windows begins with the first operation, a finding with the first launch.
+std::string with_window(const AdviceInput& in, std::string_view report) {
+  const std::string& window = in.input.options.window;
+  return fmt::format("{} --window {}", report, window == "gpu" ? "run" : window);
+}
+
+bool is_default_window(const AdviceInput& in, const Interval& shown) {
+  if (in.input.options.window != "gpu") return false;
+  const std::vector<Window> windows = report_windows(in.input);
+  return !windows.empty() && shown.begin_ns < windows[0].end_ns && shown.end_ns > windows[0].begin_ns;
 }
 
 }  // namespace
@@ -97,8 +114,12 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     advice.evidence = fmt::format("{} gaps, {} of {} idle", pieces->gaps, scaled_time(pieces->time_ns),
                                   scaled_time(idle.of_device(pieces->device).idle_ns));
     if (!pieces->functions.empty()) advice.evidence += fmt::format("; most in {}", listed(pieces->functions, 2));
-    advice.action = action_for(pieces->charge.part);
-    advice.see = "idle-gaps";
+    const bool pageable = pieces->charge.part == GapPart::CopyCall && any_pageable_copy(in, [&](const Node& node) {
+                            const uint32_t call = operation_of(in, node).launch;
+                            return std::find(pieces->calls.begin(), pieces->calls.end(), call) != pieces->calls.end();
+                          });
+    advice.action = action_for(pieces->charge.part, pageable);
+    advice.see = is_default_window(in, pieces->longest) ? "idle-gaps" : with_window(in, "idle-gaps");
     advice.shown = pieces->longest;
     advice.call = pieces->launch;
     advice.stack = pieces->code;
@@ -140,7 +161,9 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
   const std::vector<IntervalSet>& busy = in.input.views.busy();
   const int64_t begin_ns = in.window.begin_ns, length_ns = in.window.length_ns();
   uint32_t least = kNone;
-  const std::vector<bool> selected = selected_devices(in.input);
+  std::vector<bool> selected(trace.devices.size());
+  each_node(in, kOperationNodes,
+            [&](const Node& node) { selected[index(trace.stream(operation_of(in, node).stream()).device)] = true; });
   const auto busy_ns = [&](uint32_t device) { return busy[device].overlap_ns(begin_ns, begin_ns + length_ns); };
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
     if (selected[d] && busy_ns(d) != 0 && (least == kNone || busy_ns(d) < busy_ns(least))) least = d;
@@ -163,7 +186,9 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
   add_host_work(in, DeviceId{trace.devices[least].physical}, advice);
   advice.action =
       "give it larger pieces of work (batches, fused kernels), and let the host run ahead: see the other findings";
-  advice.see = "idle";
+  // A thread's selection leaves only the gaps that its launches ended.
+  const bool gaps = in.shared.host_idle().of(in.window).of_device(DeviceId{trace.devices[least].physical}).idle_ns != 0;
+  advice.see = with_window(in, gaps ? "idle" : "gpu-util");
   advice.scenario = {{kCallNodes, kPartOwn | kPartWait, 0, 0, {}, {}, {}, true},
                      {kHostNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, {}, {}, true},
                      {kOperationNodes, kPartOther, kNodeBoundByOther, 0, {}, {}, {}, true},
@@ -256,6 +281,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   std::stable_sort(most.begin(), most.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
   if (most.size() > kMostFindings) most.resize(kMostFindings);
+  const bool pageable = any_pageable_copy(in, [](const Node&) { return true; });
   for (const auto& [name, work] : most) {
     const std::string_view text = names.text(name);
     const auto pieces = std::make_shared<Column<Piece>>();
@@ -272,7 +298,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
     Advice advice;
     advice.finding = fmt::format("the host's own work in {}", text);
     advice.evidence = fmt::format("{} outside CUDA calls, before {} calls", scaled_time(work->time_ns), calls.count);
-    advice.action = action_for_range(text);
+    advice.action = action_for_range(text, pageable);
     advice.see = "critical-path";
     advice.shown = work->longest;
     advice.call = calls.longest;

@@ -66,11 +66,11 @@ struct Advice {
   // The longest instance: rows of Trace::host and Trace::operations, or kNone.
   uint32_t call = kNone, operation = kNone;
   uint32_t culprit =
-      kNone;             // row of Trace::host whose code is to be shown, if it is not the one of the longest instance
-  StackId stack{};       // the code to be shown, if it is not that of a call
-  Interval shown{};      // the window that shows it; empty: the window of the longest instance
-  std::string_view see;  // the report that lists the rows
-  std::string note{};    // if not empty: no finding, but a line of the header about why there is none
+      kNone;           // row of Trace::host whose code is to be shown, if it is not the one of the longest instance
+  StackId stack{};     // the code to be shown, if it is not that of a call
+  Interval shown{};    // the window that shows it; empty: the window of the longest instance
+  std::string see;     // the report that lists the rows, with the options that it needs for that
+  std::string note{};  // if not empty: no finding, but a line of the header about why there is none
 };
 
 // Rules run in parallel. They only read the data that they share.
@@ -81,6 +81,8 @@ struct AdviceRule {
 };
 
 std::span<const AdviceRule> advice_rules();
+
+inline constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
 
 // The nodes of one kind that a rule selects, counted as they are found.
 struct FoundNodes {
@@ -118,6 +120,16 @@ template <class Take> void each_node(const AdviceInput& in, uint32_t kinds, Take
 
 inline const GpuOperation& operation_of(const AdviceInput& in, const Node& node) {
   return in.input.trace.operations[node.row];
+}
+
+// Whether a copy from or to pageable memory is among those for which take(node) is true, selected or not: a call delays
+// a device even if it copies to another one.
+template <class Take> bool any_pageable_copy(const AdviceInput& in, Take&& take) {
+  bool found = false;
+  in.graph.each_node(kind_bit(NodeKind::Copy), [&](uint32_t, const Node& node) {
+    found = found || (operation_of(in, node).touches_memory(kPageable) && take(node));
+  });
+  return found;
 }
 
 // Row of the longest call to which the scenario's first change applies; kNone if there is none.

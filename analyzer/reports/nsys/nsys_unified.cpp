@@ -1,5 +1,6 @@
 // um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory in nsys's columns. Definitions: docs/reports/nsys.md.
 #include "analyzer/base/saturated.h"
+#include "analyzer/model/unified_memory_text.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
 
@@ -30,11 +31,13 @@ struct UnifiedSum {
 std::string address_text(uint64_t address) { return fmt::format("0x{:x}", address); }
 
 template <class Visit> void each_selected(const AnalysisInput& input, Table& table, Visit&& visit) {
-  for (const UnifiedMemoryEvent& event : input.trace.unified) {
+  const std::vector<UnifiedMemoryEvent> events = managed_memory_events(input.trace);
+  for (const UnifiedMemoryEvent& event : events) {
     if (input.selection.has_unified(event)) visit(event);
   }
-  if (input.trace.unified.empty())
-    table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");
+  if (events.empty()) table.notes.emplace_back(no_managed_memory_text(input.trace));
+  if (std::any_of(events.begin(), events.end(), [](const UnifiedMemoryEvent& event) { return event.address == 0; }))
+    table.notes.emplace_back("the input does not have the addresses of migrations: their cells are empty");
 }
 
 }  // namespace
@@ -52,7 +55,12 @@ Table report_nsys_um_sum(const AnalysisInput& input) {
   });
   for (const auto& [address, sum] : rows) {
     Table::Row row = table.row();
-    row.add(std::string_view(address_text(address))).add(megabytes(sum.to_device)).add(megabytes(sum.to_host));
+    if (address != 0) {
+      row.add(std::string_view(address_text(address)));
+    } else {
+      row.empty();
+    }
+    row.add(megabytes(sum.to_device)).add(megabytes(sum.to_host));
     row.add(sum.cpu_faults).add(sum.gpu_faults);
     if (sum.time_ns > 0) {
       row.add(megabytes(sum.to_device + sum.to_host) * 1e9 / static_cast<double>(sum.time_ns));
@@ -69,20 +77,19 @@ Table report_nsys_um_total_sum(const AnalysisInput& input) {
                      ColumnId::nsys_total_gpu_page_faults, ColumnId::nsys_minimum_virtual_address,
                      ColumnId::nsys_maximum_virtual_address});
   UnifiedSum all;
+  bool any = false;
   uint64_t lowest = UINT64_MAX, highest = 0;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
     all.add(event);
+    any = true;
+    if (event.address == 0) return;
     lowest = std::min(lowest, event.address);
     highest = std::max(highest, event.address);
   });
-  if (lowest > highest) return table;
-  table.row()
-      .add(megabytes(all.to_device))
-      .add(megabytes(all.to_host))
-      .add(all.cpu_faults)
-      .add(all.gpu_faults)
-      .add(std::string_view(address_text(lowest)))
-      .add(std::string_view(address_text(highest)));
+  if (!any) return table;
+  Table::Row row = table.row();
+  row.add(megabytes(all.to_device)).add(megabytes(all.to_host)).add(all.cpu_faults).add(all.gpu_faults);
+  if (lowest <= highest) row.add(std::string_view(address_text(lowest))).add(std::string_view(address_text(highest)));
   return table;
 }
 

@@ -146,6 +146,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
 
 void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const ImportOptions& options,
                  BuildStatistics* statistics) {
+  const ImportMark mark(trace);
   const unsigned workers = options.workers != 0 ? options.workers : worker_count();
   std::vector<LogInput> inputs(logs.size());
   for (size_t i = 0; i < logs.size(); ++i) {
@@ -188,12 +189,6 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
     coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)] += task.not_timed;
     if (statistics != nullptr) statistics->records += task.records;
   }
-  for (Process& process : trace.processes) {
-    const uint64_t not_timed = process.coverage.operations_unusable[static_cast<size_t>(UnusableTime::NotTimed)];
-    if (not_timed != 0)
-      process.partial.push_back(
-          fmt::format("{} GPU operations are not timed: no window, sum or mean contains them", not_timed));
-  }
   set_origins(inputs, tasks, trace);
   name_threads(tasks, trace);
   std::vector<ProcessCalls> calls;
@@ -213,8 +208,9 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
   place_unified(inputs, tasks, trace);
   place_counters(inputs, tasks, calls, trace);
   place_samples(inputs, tasks, trace);
-  correlate(calls, trace, workers);
-  count_launches(trace, workers);
+  const std::vector<UnusableOperation> unusable = correlate(calls, trace, mark, workers);
+  count_launches(trace, unusable, workers);
+  describe_unusable(trace, mark);
   std::vector<bool> outer(trace.apis.size());
   for (const LogInput& input : inputs) {
     for (const uint32_t api : input.ids.outer) outer[api] = true;

@@ -111,12 +111,15 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, Launch
                                                  : OperationReason::Internal;  // in no known call
 }
 
-void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
-                     const std::vector<ProcessThreads>& threads, unsigned workers) {
+// Adds to `coverages`, by process. Returns whether an operation may have a time that cannot be true.
+bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
+                     const std::vector<ProcessThreads>& threads, unsigned workers, std::vector<Coverage>& coverages) {
   struct Chunk {
     uint32_t process;
     Rows rows;
+    uint32_t stream_end;  // row after the last operation of the stream
     Coverage coverage;
+    bool may_be_unusable = false;
   };
   std::vector<std::unordered_set<uint32_t>> device_launched(trace.processes.size());  // graphs that kernels may launch
   for (const Graph& graph : trace.graphs) {
@@ -140,7 +143,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     if (stream.operations.size() == 0) continue;
     const uint32_t process = index(trace.device(stream.device).process);
     each_chunk(stream.operations.first, stream.operations.last, kChunk, [&](uint32_t first, uint32_t last) {
-      chunks.push_back({process, {first, last}, {}});
+      chunks.push_back({process, {first, last}, stream.operations.last, {}});
     });
   }
   parallel_for(
@@ -156,6 +159,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           GpuOperation& operation = trace.operations[row];
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
           const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
+          const GpuOperation* const later = row + 2 < chunk.stream_end ? &trace.operations[row + 2] : nullptr;
+          chunk.may_be_unusable |= may_be_unusable(operation, found > kLastRow ? nullptr : &trace.host[found], later);
           if (found > kLastRow) {
             const OperationReason reason =
                 reason_for(found, operation, launched_from(chunk.process, operation), records);
@@ -170,7 +175,56 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
         }
       },
       workers);
-  for (const Chunk& chunk : chunks) trace.processes[chunk.process].coverage.add(chunk.coverage);
+  bool any = false;
+  for (const Chunk& chunk : chunks) {
+    coverages[chunk.process].add(chunk.coverage);
+    any |= chunk.may_be_unusable;
+  }
+  return any;
+}
+
+// The recording of a process, and ranges that were never closed, do not last until what was removed.
+void end_with_last_event(Trace& trace, const ImportMark& mark) {
+  std::vector<int64_t> last(trace.processes.size(), INT64_MIN);
+  const auto seen = [&](ProcessId process, int64_t time_ns) {
+    last[index(process)] = std::max(last[index(process)], time_ns);
+  };
+  for (const HostEvent& event : trace.host) seen(trace.thread(event.thread).process, event.end_ns);
+  for (const GpuOperation& operation : trace.operations)
+    seen(trace.process_of(operation.stream()), operation.last_ns());
+  for (const Range& range : trace.ranges)
+    seen(trace.thread(range.thread).process, range.unfinished ? range.begin_ns : range.end_ns);
+  for (const Range& each : trace.marks) seen(trace.thread(each.thread).process, each.begin_ns);
+  for (Range& range : trace.ranges) {
+    const int64_t last_ns = last[index(trace.thread(range.thread).process)];
+    if (range.unfinished) range.end_ns = std::min(range.end_ns, std::max(range.begin_ns, last_ns));
+  }
+  trace.last_ns = 0;
+  for (size_t p = 0; p < last.size(); ++p) {
+    if (p >= mark.processes && last[p] != INT64_MIN) trace.processes[p].last_ns = last[p];
+    trace.last_ns = std::max(trace.last_ns, trace.processes[p].last_ns);
+  }
+}
+
+// Removes operations whose time cannot be true. Their launches have no GPU time unless link_operations() finds another
+// operation.
+std::vector<UnusableOperation> leave_out_unusable(Trace& trace, const ImportMark& mark) {
+  std::vector<UnusableOperation> found = remove_unusable_operations(trace, mark, 0);
+  if (found.empty()) return found;
+  std::vector<uint32_t> counts(trace.streams.size());
+  for (const GpuOperation& operation : trace.operations) ++counts[operation.stream_index];
+  uint32_t first = 0;
+  for (size_t s = 0; s < counts.size(); ++s) {
+    trace.streams[s].operations = {first, first + counts[s]};
+    first += counts[s];
+  }
+  end_with_last_event(trace, mark);
+  for (const UnusableOperation& each : found) {
+    if (!each.operation.linked()) continue;
+    HostEvent& launch = trace.host[each.operation.launch];
+    launch.word = HostEvent::pack(launch.api(), launch.kind(), launch.flags() & ~kHostHasGpu, launch.result());
+  }
+  return found;
 }
 
 // Host streams whose GPU number the recorder did not know: what their launches ran on tells it.
@@ -192,12 +246,23 @@ void learn_streams(Trace& trace) {
 
 }  // namespace
 
-void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers) {
+std::vector<UnusableOperation> correlate(std::vector<ProcessCalls>& calls, Trace& trace, const ImportMark& mark,
+                                         unsigned workers) {
   const std::vector<ProcessThreads> threads = threads_by_process(trace);
   const std::vector<CorrelationTable> tables = join_calls(calls, threads, trace, workers);
   find_calls_under_way(trace);
-  link_operations(trace, tables, threads, workers);
+  std::vector<Coverage> coverages(trace.processes.size());
+  std::vector<UnusableOperation> unusable;
+  if (link_operations(trace, tables, threads, workers, coverages)) {
+    unusable = leave_out_unusable(trace, mark);
+    if (!unusable.empty()) {
+      coverages.assign(coverages.size(), {});
+      link_operations(trace, tables, threads, workers, coverages);
+    }
+  }
+  for (size_t p = 0; p < coverages.size(); ++p) trace.processes[p].coverage.add(coverages[p]);
   learn_streams(trace);
+  return unusable;
 }
 
 }  // namespace prof::analyzer

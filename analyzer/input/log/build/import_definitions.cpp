@@ -255,7 +255,7 @@ void import_definitions(LogInput& input, Trace& trace) {
   // GPU records whose stream definition is lost get a stream of their own. If there are none, that stream is empty and
   // not shown.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
-  trace.streams.emplace_back();
+  trace.streams.emplace_back().in_order = false;
   for (const BlockRef& block : input.file->blocks()) {
     if (block.kind != format::BlockKind::Events || input.ids.threads.find(block.thread) != kNone) continue;
     input.ids.threads.set(block.thread, static_cast<uint32_t>(trace.threads.size()));

@@ -35,8 +35,12 @@ StackGap gap_of(uint32_t flags) {
 
 class LaunchCount {
  public:
-  explicit LaunchCount(Trace& trace)
-      : trace_(trace), origins_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
+  LaunchCount(Trace& trace, const std::vector<UnusableOperation>& unusable)
+      : trace_(trace), origins_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {
+    for (const UnusableOperation& each : unusable) {
+      if (each.operation.linked()) left_out_.emplace(each.operation.launch, launch_reason(each.reason));
+    }
+  }
 
   void run(unsigned workers) {
     struct Chunk {
@@ -84,7 +88,9 @@ class LaunchCount {
     for (const Chunk& chunk : chunks) {
       const bool lost = chunk.process->lost(format::Missing::GpuRecords);
       for (const uint32_t row : chunk.without) {
-        const LaunchReason why = reason(*chunk.process, trace_.host[row], lost);
+        const auto left_out = left_out_.find(row);
+        const LaunchReason why =
+            left_out != left_out_.end() ? left_out->second : reason(*chunk.process, trace_.host[row], lost);
         ++chunk.process->coverage.launches_without[static_cast<size_t>(why)];
       }
     }
@@ -129,6 +135,7 @@ class LaunchCount {
 
   Trace& trace_;
   const GraphOrigins origins_;
+  std::unordered_map<uint32_t, LaunchReason> left_out_;  // by row: all its operations had no usable time
   std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: start of the last launch with GPU operations
 };
 
@@ -173,8 +180,8 @@ void count_batches(Trace& trace) {
 
 }  // namespace
 
-void count_launches(Trace& trace, unsigned workers) {
-  LaunchCount(trace).run(workers);
+void count_launches(Trace& trace, const std::vector<UnusableOperation>& unusable, unsigned workers) {
+  LaunchCount(trace, unusable).run(workers);
   count_batches(trace);
 }
 

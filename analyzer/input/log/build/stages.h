@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/input/log/build/staging.h"
+#include "analyzer/input/unusable_times.h"
 
 #include <optional>
 #include <vector>
@@ -73,11 +74,13 @@ void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& t
 void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
 // Joins driver calls to launches by containment, and GPU operations to launches by correlation id. Sets the part of
-// each process's Coverage about operations. `calls` is freed.
-void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);
+// each process's Coverage about operations. `calls` is freed. Removes operations whose time cannot be true, and returns
+// them. `mark`: the trace before the logs.
+std::vector<UnusableOperation> correlate(std::vector<ProcessCalls>& calls, Trace& trace, const ImportMark& mark,
+                                         unsigned workers);
 
-// Sets the part of each process's Coverage about launches. After correlate().
-void count_launches(Trace& trace, unsigned workers);
+// Sets the part of each process's Coverage about launches. After correlate(). `unusable`: what that removed.
+void count_launches(Trace& trace, const std::vector<UnusableOperation>& unusable, unsigned workers);
 
 // Makes one row of each call of the CUDA runtime and the driver call inside it. Trace::inner_apis then has the driver
 // call's name. `outer`, by index of Trace::apis, marks runtime calls. GPU operations and nodes of graphs follow their

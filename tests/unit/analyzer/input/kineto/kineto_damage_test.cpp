@@ -127,6 +127,31 @@ TEST(KinetoImport, KeepsEventsWhoseBackslashesNobodyEscaped) {
 }
 
 // Each line is a kernel with one argument, or a time, that is no JSON.
+// Events with texts that end with a backslash, on lines of their own or on one line, an odd or an even number of them.
+TEST(KinetoImport, KeepsEventsWhoseTextsEndWithABackslash) {
+  for (const char* const separator : {",\n", ","}) {
+    for (int bad = 1; bad <= 4; ++bad) {
+      std::string text = "{\"traceEvents\":[";
+      for (int i = 0; i < 12; ++i) {
+        const bool is_bad = i % 3 == 1 && i / 3 < bad;
+        text += fmt::format(R"({}{{"ph":"X","cat":"cpu_op","name":"op{}","pid":1,"tid":1,"ts":{},"dur":5,"args":{{)"
+                            R"("dir":"{}","Input Dims":[[1,2],"{}"]}}}})",
+                            i == 0 ? "" : separator, i, 10 * i, is_bad ? "C:\\logs\\" : "say \\\"x\\\"",
+                            is_bad ? "D:\\new\\" : "y");
+      }
+      text += "]}";
+      for (const size_t stretch : {size_t{300}, kKinetoStretch}) {
+        const auto trace = import_text(text, stretch);
+        SCOPED_TRACE(fmt::format("{} bad, separator {}, stretches of {}", bad, separator[1] == 0, stretch));
+        EXPECT_EQ(trace->ranges.size(), 12u);
+        EXPECT_EQ(trace->processes[0].all_damage(), 0u);
+        EXPECT_EQ(trace->processes[0].damage_lost, 0u);
+        EXPECT_EQ(set_aside(*trace, "repaired").substr(0, 8), fmt::format("{} events", bad));
+      }
+    }
+  }
+}
+
 TEST(KinetoImport, ANumberInAnotherSpellingCostsTheArgumentNotTheEvent) {
   std::string text = "[";
   const char* const words[] = {"nan", "inf", "-inf", "-nan", "None",      "True", "+1",

@@ -241,5 +241,21 @@ TEST(KinetoImport, AppendsToAModelOnOneTimeLine) {
   EXPECT_EQ(trace.ranges[trace.threads[1].ranges.first].begin_ns, 0);
 }
 
+// Ids that several calls share join a launch with what is no kernel.
+TEST(KinetoImport, AKernelLaunchWhoseIdBelongsToACopyHasNoKernelAndACopyCallNoBytesOfAKernel) {
+  const auto trace = import_text(R"json({"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":1,"dur":5,"args":{"correlation":5}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,"ts":10,"dur":5,
+ "args":{"correlation":5,"device":0,"stream":7,"bytes":100}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":1,"tid":2,"ts":20,"dur":5,"args":{"correlation":6}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30,"dur":5,
+ "args":{"correlation":6,"device":0,"stream":7,"registers per thread":32,"grid":[1,1,1],"block":[1,1,1]}}]})json");
+  ASSERT_EQ(trace->host.size(), 2u);
+  EXPECT_EQ(trace->host[0].kind(), HostKind::KernelLaunch);
+  EXPECT_EQ(trace->host[0].subject, 0u);
+  EXPECT_EQ(trace->host[1].kind(), HostKind::MemoryLaunch);
+  EXPECT_EQ(trace->host[1].subject, 0u);
+}
+
 }  // namespace
 }  // namespace prof::analyzer

@@ -145,7 +145,7 @@ TEST(NsysImport, RangesKeepDomainTextColourAndPayload) {
   EXPECT_EQ(path_text(*trace, trace->ranges[2].path), "outer/registered/maths:in maths");
   EXPECT_EQ(trace->ranges[2].parent, kNone);  // no range of its domain encloses it
   EXPECT_TRUE(trace->ranges[3].unfinished);
-  EXPECT_EQ(trace->ranges[3].end_ns, 290);  // the last row of the process
+  EXPECT_EQ(trace->ranges[3].end_ns, 290);  // the last row of its thread
   EXPECT_EQ(trace->text(trace->labels[index(trace->ranges[3].label)].domain), "domain 9");
   EXPECT_EQ(trace->ranges[4].style, RangeStyle::StartEnd);
   EXPECT_EQ(path_text(*trace, trace->marks[0].path), "outer/registered/maths:in maths");
@@ -261,6 +261,27 @@ TEST(NsysImport, RowsThatCannotBeAreSetAsideAndCounted) {
                            "CUPTI_ACTIVITY_KIND_KERNEL: 1 row with a 'streamId' that is no number in range",
                            "CUPTI_ACTIVITY_KIND_KERNEL: 1 row with a 'correlationId' that is no number in range"}) {
     EXPECT_NE(damage.find(line), std::string::npos) << line << "\nnot in\n" << damage;
+  }
+}
+
+TEST(NsysImport, ARangeWithoutAnEndEndsWithTheLastActivityOfItsThread) {
+  const Database db(kSmallSchema);
+  const auto open_range = [&](int begin, int tid, const char* text) {
+    db.execute("INSERT INTO NVTX_EVENTS VALUES (" + std::to_string(begin) + ", NULL, 59, " +
+               global(5, static_cast<uint64_t>(tid)) + ", 0, '" + text + "', NULL, NULL, NULL, NULL, NULL, NULL)");
+  };
+  open_range(10, 6, "with calls");
+  call(db, 20, 50, 5, 6, 1);
+  open_range(100, 6, "after them");
+  open_range(30, 7, "other thread");
+  call(db, 500, 600, 5, 8, 2);
+  kernel(db, 700, 900, 5, 0, 7, 1);
+  const auto trace = db.read();
+  ASSERT_EQ(trace->ranges.size(), 3u);
+  for (const Range& range : trace->ranges) {
+    EXPECT_TRUE(range.unfinished);
+    const std::string_view name = trace->range_name(range);
+    EXPECT_EQ(range.end_ns + 10, name == "other thread" ? 30 : 100) << name;  // the trace begins at 10
   }
 }
 
