@@ -16,6 +16,7 @@ import steps_answers  # noqa: E402
 import steps_budget  # noqa: E402
 import steps_build  # noqa: E402
 import steps_counters  # noqa: E402
+import steps_cupti_samples  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
 import steps_ends  # noqa: E402
@@ -73,6 +74,8 @@ STEPS = {
     "injected_tool": steps_profilers.injected_tool,
     "developer_tools": steps_profilers.developer_tools,
     "second_cupti": steps_second_cupti.second_cupti,
+    "cupti_samples": steps_cupti_samples.cupti_samples,
+    "cupti_rules": steps_cupti_samples.cupti_rules,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,
