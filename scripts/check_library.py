@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC], or check_library.py
 --hardened PROGRAM, which checks only the last point:
-* Exports: exactly the rows of the .def files in FOLDER, dlsym, dlclose, _exit, _Exit, unshare, setns and the NVTX entry points. Functions of the CUDA
+* Exports: exactly the rows of the .def files in FOLDER, dlsym, dlopen, dlmopen, dlclose, _exit, _Exit, unshare, setns and the NVTX entry points. Functions of the CUDA
   runtime and of the libraries on top of it have the version names of each of their releases. None of these is the
   default version, because a program without these libraries must not find the functions.
 * Needs: libc and the loader only, and no glibc symbol newer than GLIBC (2.28). A preloaded library that needs a newer
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "unshare", "setns", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+ALWAYS = {"dlsym", "dlopen", "dlmopen", "dlclose", "_exit", "_Exit", "unshare", "setns", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)

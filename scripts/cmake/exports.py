@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the linker's version script of libprof.so. The only exported symbols are the rows of cuda_api.def,
-cudart_api.def, cupti_api.def and library_api.def, dlsym, dlclose, _exit, _Exit, unshare, setns and NVTX's entry points. With --check LIBRARY it
+cudart_api.def, cupti_api.def and library_api.def, dlsym, dlopen, dlmopen, dlclose, _exit, _Exit, unshare, setns and NVTX's entry points. With --check LIBRARY it
 compares the exports of a built library with that list instead.
 
 Functions of libc have its version names. Functions of the CUDA runtime and of the libraries on top of it have the
@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
-LIBC = ["dlsym", "dlclose"]
+LIBC = ["dlsym", "dlopen", "dlclose"]
+DLMOPEN = {"aarch64": "GLIBC_2.17", "x86_64": "GLIBC_2.3.4"}  # its oldest version
 LIBC_EXITS = ["_exit", "_Exit"]  # never moved to another version
 LIBC_NAMESPACES = {"aarch64": {"unshare": "GLIBC_2.17", "setns": "GLIBC_2.17"}, "x86_64": {"unshare": "GLIBC_2.4", "setns": "GLIBC_2.14"}}
 FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
@@ -71,7 +72,8 @@ def main():
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
         wanted = set(names) | runtime | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")} | {
-            f"{name}@@{old}" for name in LIBC_EXITS} | {f"{name}@@{version}" for name, version in namespaces.items()}
+            f"{name}@@{old}" for name in LIBC_EXITS} | {f"{name}@@{version}" for name, version in namespaces.items()} | {
+            f"dlmopen@{DLMOPEN[arch]}", f"dlmopen@@{new}"}
         found = exported(options.check)
         for name in sorted(wanted - found):
             print(f"{options.check} does not export {name}", file=sys.stderr)
@@ -82,7 +84,11 @@ def main():
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     libc = " ".join(f"{name};" for name in LIBC)
     exits = " ".join(f"{name};" for name in LIBC_EXITS)
-    text = f"{old} {{ global: {libc} {exits} local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
+    same = DLMOPEN[arch] == old
+    text = (f"{old} {{ global: {libc} {exits} {'dlmopen; ' if same else ''}local: prof_dlsym_*; prof_dlopen_*; prof_dlmopen_*; "
+            f"prof_dlclose_*; prof_exit_call_*; prof_unshare_call_*; prof_setns_call_*; prof_rt_*; prof_lib_*; }};\n")
+    text += "" if same else f"{DLMOPEN[arch]} {{ global: dlmopen; }} {old};\n"
+    text += f"{new} {{ global: {libc} dlmopen; }} {old if same else DLMOPEN[arch]};\n"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
     others = dict.fromkeys(version for version in namespaces.values() if version != old)
     text += "".join(f"{version} {{ }};\n" for version in [*others, *RUNTIME_VERSIONS, *libraries])

@@ -5,6 +5,7 @@
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client_state.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/cupti_layouts.h"
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
@@ -123,6 +124,7 @@ class Copy {
   }
   void finish() {
     if (buffer_ == nullptr) return;
+    const ProgramCuptiError program;
     completed_(context_, stream_, buffer_, size_, used_);
     buffer_ = nullptr;
   }
@@ -132,7 +134,10 @@ class Copy {
     if (buffer_ != nullptr && (used_ + size > size_ || (most_ != 0 && records_ >= most_))) finish();
     if (buffer_ == nullptr) {
       used_ = size_ = records_ = most_ = 0;
-      if (!take_spare(buffer_, size_, most_)) requested_(&buffer_, &size_, &most_);
+      if (!take_spare(buffer_, size_, most_)) {
+        const ProgramCuptiError program;
+        requested_(&buffer_, &size_, &most_);
+      }
     }
     return buffer_ != nullptr && used_ + size <= size_;
   }

@@ -12,6 +12,7 @@
 #include "analyzer/base/row_chunks.h"
 #include "analyzer/input/log/build/call_join.h"
 #include "analyzer/input/log/build/stages.h"
+#include "analyzer/model/coverage_facts.h"
 #include "analyzer/model/graph_origins.h"
 
 #include <algorithm>
@@ -111,12 +112,18 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, Launch
                                                  : OperationReason::Internal;  // in no known call
 }
 
+void sort_unique(std::vector<uint32_t>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
                      const std::vector<ProcessThreads>& threads, unsigned workers) {
   struct Chunk {
     uint32_t process;
     Rows rows;
     Coverage coverage;
+    std::vector<uint32_t> unseen;  // correlation ids of calls that no hook recorded, ascending
   };
   std::vector<std::unordered_set<uint32_t>> device_launched(trace.processes.size());  // graphs that kernels may launch
   for (const Graph& graph : trace.graphs) {
@@ -140,7 +147,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     if (stream.operations.size() == 0) continue;
     const uint32_t process = index(trace.device(stream.device).process);
     each_chunk(stream.operations.first, stream.operations.last, kChunk, [&](uint32_t first, uint32_t last) {
-      chunks.push_back({process, {first, last}, {}});
+      chunks.push_back({process, {first, last}, {}, {}});
     });
   }
   parallel_for(
@@ -160,6 +167,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
             const OperationReason reason =
                 reason_for(found, operation, launched_from(chunk.process, operation), records);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
+            if (found == kInsideNoCall && reason == OperationReason::Unlinked)
+              chunk.unseen.push_back(operation.correlation);
             continue;
           }
           operation.launch = found;
@@ -168,9 +177,20 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           if (operation.start_ns < launch.begin_ns) ++chunk.coverage.operations_before_launch;
           launch.add_flag_atomically(kHostHasGpu);  // operations of one launch may be on several streams
         }
+        sort_unique(chunk.unseen);
       },
       workers);
-  for (const Chunk& chunk : chunks) trace.processes[chunk.process].coverage.add(chunk.coverage);
+  std::vector<std::vector<uint32_t>> unseen(trace.processes.size());
+  for (const Chunk& chunk : chunks) {
+    trace.processes[chunk.process].coverage.add(chunk.coverage);
+    unseen[chunk.process].insert(unseen[chunk.process].end(), chunk.unseen.begin(), chunk.unseen.end());
+  }
+  for (size_t process = 0; process < unseen.size(); ++process) {
+    sort_unique(unseen[process]);  // a launch may have operations in several chunks
+    if (unseen[process].empty()) continue;
+    trace.processes[process].counters.push_back(
+        {std::string(kLaunchesUnseen), unseen[process].size(), format::Severity::Partial});
+  }
 }
 
 // Host streams whose GPU number the recorder did not know: what their launches ran on tells it.
