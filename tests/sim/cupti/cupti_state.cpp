@@ -95,8 +95,8 @@ bool records_call(State& now, const ApiEvent& event) {
   // As observed with CUPTI 13.0: if the kind is enabled and no single call is, only calls that the program makes itself
   // are recorded.
   if (now.driver_kind_alone && event.inside_runtime) return false;
-  // As seen on an H200 (the sample callback_timestamp of CUDA 13.0): with callbacks of runtime calls, no operation has the
-  // record of a driver call inside of one.
+  // As seen on an H200 (the sample callback_timestamp of CUDA 13.0): with callbacks of runtime calls, no operation has
+  // the record of a driver call inside of one.
   if (event.inside_runtime && now.subscriber != nullptr && now.subscriber->runtime.any()) return false;
   return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
 }

@@ -94,7 +94,7 @@ struct State {
 
 State& state();
 CUptiResult noted(CUptiResult result);  // a failure becomes the thread's last error
-CUptiResult attach();  // finds the driver, becomes its sink
+CUptiResult attach();                   // finds the driver, becomes its sink
 void detach();
 uint64_t clock_now(State& now);             // CUPTI's clock; adds an anchor if a callback gives the time
 uint64_t translate(State& now, Ns moment);  // with the mutex

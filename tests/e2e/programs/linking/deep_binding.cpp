@@ -1,5 +1,5 @@
-// A library opened with RTLD_DEEPBIND prefers what it is linked with to libprof.so. Its launches are recorded, whether it
-// calls the driver itself or finds it by dlsym, and a second such library is treated alike.
+// A library opened with RTLD_DEEPBIND prefers what it is linked with to libprof.so. Its launches are recorded, whether
+// it calls the driver itself or finds it by dlsym.
 // Env: PROF_GPU=off SHIM={shim}
 // Expect: status 0
 // Expect: stderr empty

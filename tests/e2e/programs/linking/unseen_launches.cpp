@@ -1,5 +1,5 @@
-// Launches that no hook saw are counted by CUPTI's records, with the reason: a library opened with RTLD_DEEPBIND launches
-// in its constructor.
+// Launches that no hook saw are counted by CUPTI's records, with the reason: a library opened with RTLD_DEEPBIND
+// launches in its constructor.
 // Env: SHIM={shim}
 // Expect: status 0
 // Expect: stderr empty

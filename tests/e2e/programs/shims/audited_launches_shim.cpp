@@ -1,6 +1,7 @@
 // An auditor (LD_AUDIT) that puts a function of its own in the place of cuLaunchKernel, also where dlsym finds it.
 #include <link.h>
 
+#include <cstdint>
 #include <cstring>
 
 namespace {

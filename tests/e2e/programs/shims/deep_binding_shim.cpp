@@ -1,5 +1,5 @@
-// A library that is linked with the driver, and that also reaches it as a static CUDA runtime does: by libc's dlopen and
-// dlsym of its own scope.
+// A library that is linked with the driver, and that also reaches it as a static CUDA runtime does: by libc's dlopen
+// and dlsym of its own scope.
 // Link: driver
 #include <cuda.h>
 #include <dlfcn.h>
