@@ -15,8 +15,12 @@ void define_meta(std::string_view key, std::string_view value) {
 }
 
 format::StringId intern_string(std::string_view text) {
+  return text.empty() ? format::StringId{} : intern_string(text, Hash{}.add(text).done());
+}
+
+format::StringId intern_string(std::string_view text, uint64_t hash) {
   if (text.empty()) return {};
-  const uint32_t id = g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t new_id) {
+  const uint32_t id = g_intern.strings.intern(hash, [&](uint32_t new_id) {
     for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
       format::StringPart part;
       part.id = format::StringId{new_id};

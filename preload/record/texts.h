@@ -4,6 +4,7 @@
 
 #include "preload/format/ids.h"
 
+#include <cstdint>
 #include <string_view>
 
 namespace prof::preload {
@@ -11,6 +12,8 @@ namespace prof::preload {
 // Returns the id of a text of any length, and defines the text if it is new. Returns 0 if the text is empty, or if the
 // table or the log is full (counted).
 format::StringId intern_string(std::string_view text);
+// The same for a caller that has the text's hash.
+format::StringId intern_string(std::string_view text, uint64_t hash);
 
 // Writes a fact about the run as a meta record. A value that is too long is cut (counted). The caller must be inside a
 // scope.
