@@ -107,6 +107,7 @@ class Copy {
   void add(const CUpti_Activity& record, size_t size, CUpti_ActivityKind kind) {
     if (!room_for(size)) {
       count(format::LossCounter::cupti_client_dropped);
+      cupti_client_refuses_buffer();
       return;
     }
     uint8_t* const to = buffer_ + used_;

@@ -3,6 +3,7 @@
 //                                       resource, late_runtime (once there is a context); CALLS: driver (single driver
 //                                       calls), both (single driver and runtime calls), kinds (all of both).
 //                                       Prints for each operation which record of a call has its correlation id
+//   cupti_rules graph SETTINGS          what it returns after the launch of a graph, with some of libprof.so's settings
 //   cupti_rules errors                  what cuptiGetLastError returns after each function that libprof.so calls
 // CUPTI is CUPTI_BASELINE_LIB or the one that the loader finds.
 #include "check.cuh"
@@ -128,6 +129,38 @@ static void last(const char* after, int result) {
   std::printf("%s: returned %d, last error %d %s, read again %d\n", after, result, error, text, again);
 }
 
+// Which of our settings makes the launch of a graph leave an error: one letter each of t (timestamp callback), i (system
+// thread ids), z (zeroed buffers), d (single driver calls), p (copies between devices), r (runtime calls).
+static int graph(const char* settings) {
+  const auto has = [&](char letter) { return std::strchr(settings, letter) != nullptr; };
+  uint8_t zeroed = 1;
+  size_t size = sizeof zeroed;
+  if (has('t')) g_cupti.cuptiActivityRegisterTimestampCallback(clock_ns);
+  if (has('i')) g_cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (has('z')) g_cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
+  g_cupti.cuptiActivityRegisterCallbacks(requested, completed);
+  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
+    g_cupti.cuptiActivityEnable(kind);
+  if (has('p')) g_cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2);
+  if (has('r')) g_cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  if (has('d')) {
+    single_calls(false);
+    g_cupti.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, 1);
+  }
+  cudaStream_t stream = nullptr;
+  cudaGraph_t made = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  for (int i = 0; i < 3; ++i) empty_kernel<<<1, 1, 0, stream>>>();
+  CHECK(cudaStreamEndCapture(stream, &made));
+  CHECK(cudaGraphInstantiate(&exec, made, 0));
+  CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  last(*settings != '-' ? settings : "none", 0);
+  return 0;
+}
+
 static int errors() {
   last("at the start", 0);
 #define TRY(...) last(#__VA_ARGS__, g_cupti.__VA_ARGS__)
@@ -208,6 +241,7 @@ int main(int argc, char** argv) {
   open_cupti();
   if (argc == 4 && std::strcmp(argv[1], "calls") == 0) return calls(argv[2], argv[3]);
   if (argc == 2 && std::strcmp(argv[1], "errors") == 0) return errors();
+  if (argc == 3 && std::strcmp(argv[1], "graph") == 0) return graph(argv[2]);
   std::fprintf(stderr, "usage: cupti_rules calls CALLBACKS CALLS | errors\n");
   return 2;
 }

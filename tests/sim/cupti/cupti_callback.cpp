@@ -226,6 +226,10 @@ SIM_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** str
   return cuptiGetResultString(result, str);
 }
 // Of the thread's failed calls, until it is read.
-SIM_EXPORT CUptiResult cuptiGetLastError() { return std::exchange(tl_last_error, CUPTI_SUCCESS); }
+// The launch of a graph leaves an error of the process that stays, as CUPTI 13.0 does on an H200.
+SIM_EXPORT CUptiResult cuptiGetLastError() {
+  const CUptiResult error = std::exchange(tl_last_error, CUPTI_SUCCESS);
+  return error == CUPTI_SUCCESS && state().graph_launched ? CUPTI_ERROR_OUT_OF_MEMORY : error;
+}
 
 }  // extern "C"

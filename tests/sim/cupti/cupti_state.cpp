@@ -124,6 +124,7 @@ class Sink final : public ActivitySink {
       now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
     }
     const bool driver = event.domain == ApiDomain::Driver, wanted = records_call(now, event);
+    if (driver && wanted && event.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch) now.graph_launched = true;
     if (event.watched && !wanted) tl_kept_correlation = event.correlation;
     if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] && wanted) {
       for (const auto& [kind, id] : external_ids()) {

@@ -75,6 +75,7 @@ struct State {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::deque<Finished> finished;  // complete, not yet in a buffer
   uint64_t seen = 0, dropped = 0, buffers = 0;
+  std::atomic<bool> graph_launched{false};  // while driver calls are recorded
 
   std::recursive_mutex delivery;  // guards the next two; recursive: a callback of the program may flush
   Buffer open;

@@ -6,6 +6,7 @@
 // Expect: stderr empty
 // Expect: stdout after launches 0
 // Expect: stdout after a captured launch 0
+// Expect: stdout after a graph 0
 // Expect: stdout in the callback 0
 // Expect: stdout after a flush 0
 // Expect: stdout failed, then launches on a new stream 21
@@ -14,7 +15,7 @@
 // Expect: stdout the last of two 1
 // Expect: stdout of another thread 0
 // Expect: stdout of this thread 21
-// Expect: log 1: 31 kernel_run, whole, 0 lost
+// Expect: log 1: 32 kernel_run, whole, 0 lost
 #include "tests/sim/sim_program.h"
 
 #include <cupti.h>
@@ -57,6 +58,10 @@ int main() {
   SIM_CHECK(sim_program::launch(function, stream));
   say("after a captured launch");
   SIM_CHECK(cuStreamEndCapture(stream, &graph));
+  CUgraphExec exec = nullptr;
+  SIM_CHECK(cuGraphInstantiate(&exec, graph, 0));
+  SIM_CHECK(cuGraphLaunch(exec, stream));
+  say("after a graph");
   SIM_CHECK(cuStreamSynchronize(stream));
   cuptiActivityFlushAll(1);
   printf("in the callback %d\n", in_callback);

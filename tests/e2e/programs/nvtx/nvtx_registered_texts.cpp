@@ -1,7 +1,7 @@
-// Payloads with registered strings, as XLA attaches them to its ranges: objects that begin with other members, handles in
-// another order than the entries, texts of many kilobytes, and null handles. The log has each text once and whole.
+// Payloads with registered strings, as XLA attaches them to its ranges: objects that begin with other members, handles
+// in another order than the entries, texts of many kilobytes, and null handles. The log has each text once and whole.
 // Expect: status 0
-// Expect: log 1: whole, 0 lost, counter nvtx_payload_cut 0, counter text_cut 0, 200 nvtx_push(Thunk), size < 250000
+// Expect: log 1: whole, 0 lost, counter nvtx_payload_cut 0, counter text_cut 0, 200 nvtx_push(Thunk), 1 nvtx_mark(a handle as a text), size < 250000
 // Expect: report nvtx-trace: coverage: launches 0, with GPU time 0; GPU operations 0, with launch 0; lost records 0$
 // Expect: report nvtx-trace: 200 x ,Thunk,.*"Source locations=""line 1 .*end of locations"", HLO=""fusion .*end of HLO"", Called HLO=""short"""$
 // Expect: report nvtx-trace: 100 x ,Module,.*"Name=""jit_step"", Unique ID=7"$
@@ -78,6 +78,12 @@ int main() {
     instructions[i] = {text("fusion " + long_text + " end of HLO"), text("line 1 " + long_text + " end of locations"),
                        text("short")};
   }
+  nvtxEventAttributes_t as_text{};  // with the handle as a text, as a sample of CUPTI does it
+  as_text.version = NVTX_VERSION;
+  as_text.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  as_text.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  as_text.message.registered = text("a handle as a text");
+  nvtxDomainMarkEx(domain, &as_text);
   const Module step{{}, module, text("jit_step"), nullptr, 7, 0};
   for (int i = 0; i < 100; ++i) {
     push(domain, module, module_schema, step);
