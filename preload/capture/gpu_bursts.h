@@ -32,8 +32,8 @@ bool gpu_burst_drains();
 // The recording ends in the middle of a burst. Its last flush waits for the records of the burst.
 void gpu_burst_ends_with_recording();
 
-// Called once by each launch, after it has been counted. Whether a burst holds all of it; if not, it may have lost its GPU
-// record. `begin_tick`: of the log's clock, before the call.
+// Called once by each launch, after it has been counted. Whether a burst holds all of it; if not, it may have lost its
+// GPU record. `begin_tick`: of the log's clock, before the call.
 bool gpu_burst_holds(const StreamState* stream, uint64_t begin_tick, uint64_t end_tick, uint64_t operations);
 
 // Of `unreported` operations, which have no record yet, the number that is waited for. Operations launched between

@@ -72,8 +72,8 @@ void set_slot(Object& object, uintptr_t slot, const void* value) {
 }
 
 // What a reference to `name` with this value should have instead; null: it stays. A value inside the library itself is
-// the loader's stub of a function that was not called yet. If the global scope has libprof.so's function first, a library
-// that was opened in any other way would get that one too.
+// the loader's stub of a function that was not called yet. If the global scope has libprof.so's function first, a
+// library that was opened in any other way would get that one too.
 const void* hook_for(Object& object, const Binding& binding, const char* name, uintptr_t value) {
   const auto decide = [&](bool past, bool first, const void* hook) {
     object.past |= past;

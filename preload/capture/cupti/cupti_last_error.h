@@ -2,9 +2,9 @@
 // leave none: what they leave is read and thrown away, and what the program's own calls had left before is kept for it.
 // The stand-in of cuptiGetLastError returns it. All calls of CUPTI on program threads use it.
 //
-// CUPTI documents one error per thread that a read resets. CUPTI 13.0 has one of the process that stays, and a failed call
-// does not set it (measured, an H200). The launch of a graph sets OUT_OF_MEMORY while GPU activity is collected as here,
-// although no record is missing.
+// CUPTI documents one error per thread that a read resets. CUPTI 13.0 has one of the process that stays, and a failed
+// call does not set it (measured, an H200). The launch of a graph sets OUT_OF_MEMORY while GPU activity is collected as
+// here, although no record is missing.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"

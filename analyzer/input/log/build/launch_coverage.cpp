@@ -104,8 +104,8 @@ class LaunchCount {
     while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
   }
 
-  // Two kinds of launches are counted by the recorder and not named in the log: those whose burst of GPU times had to end
-  // before their records came, and those whose records had no valid times (kernels that a range profiler replays).
+  // Two kinds of launches are counted by the recorder and not named in the log: those whose burst of GPU times had to
+  // end before their records came, and those whose records had no valid times (kernels that a range profiler replays).
   static void explain_unknown(Process& process) {
     if (!process.is_prof_log()) return;
     uint64_t* const without = process.coverage.launches_without;

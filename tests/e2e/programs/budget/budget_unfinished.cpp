@@ -1,5 +1,5 @@
-// A program launches more than the GPU finishes, and never synchronises. Operations from before a burst finish within it.
-// They do not count as operations of the burst: each launch is timed or marked as one that may have no time.
+// A program launches more than the GPU finishes, and never synchronises. Operations from before a burst finish within
+// it. They do not count as operations of the burst: each launch is timed or marked as one that may have no time.
 // Env: PROF_BUDGET=5% SIM_CLOCK=real SIM="timed;kernel small 600000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,6 +1,6 @@
-// Another profiler has callbacks of runtime calls, before the first context. CUPTI then records no driver call inside of
-// a runtime call. The record of the runtime call leads from the operation to its launch, and the profiler, which did not
-// enable those records, gets none.
+// Another profiler has callbacks of runtime calls, before the first context. CUPTI then records no driver call inside
+// of a runtime call. The record of the runtime call leads from the operation to its launch, and the profiler, which did
+// not enable those records, gets none.
 // Link: runtime
 // Expect: status 0
 // Expect: stdout callbacks of launches 20, records 0

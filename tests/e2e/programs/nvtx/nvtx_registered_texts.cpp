@@ -3,7 +3,7 @@
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, counter nvtx_payload_cut 0, counter text_cut 0, 200 nvtx_push(Thunk), 1 nvtx_mark(a handle as a text), size < 250000
 // Expect: report nvtx-trace: coverage: launches 0, with GPU time 0; GPU operations 0, with launch 0; lost records 0$
-// Expect: report nvtx-trace: 200 x ,Thunk,.*"Source locations=""line 1 .*end of locations"", HLO=""fusion .*end of HLO"", Called HLO=""short"""$
+// Expect: report nvtx-trace: 200 x ,Thunk,.*"HLO=""fusion .*end of HLO"", Called HLO=""short"", Source locations=""line 1 .*end of locations"""$
 // Expect: report nvtx-trace: 100 x ,Module,.*"Name=""jit_step"", Unique ID=7"$
 #include "tests/sim/sim_program.h"
 
@@ -62,9 +62,9 @@ int main() {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("TSL");
   const auto text = [&](const std::string& of) { return nvtxDomainRegisterStringA(domain, of.c_str()); };
   constexpr uint64_t kText = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE;
-  const nvtxPayloadSchemaEntry_t of_instruction[] = {entry(kText, "Source locations", offsetof(Instruction, locations)),
-                                                     entry(kText, "HLO", offsetof(Instruction, hlo)),
-                                                     entry(kText, "Called HLO", offsetof(Instruction, called))};
+  const nvtxPayloadSchemaEntry_t of_instruction[] = {
+      entry(kText, "HLO", offsetof(Instruction, hlo)), entry(kText, "Called HLO", offsetof(Instruction, called)),
+      entry(kText, "Source locations", offsetof(Instruction, locations))};
   const nvtxPayloadSchemaEntry_t of_module[] = {
       entry(kText, "Name", offsetof(Module, name)),
       entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "Unique ID", offsetof(Module, id)),

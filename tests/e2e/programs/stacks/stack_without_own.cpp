@@ -1,5 +1,5 @@
-// Stacks of a program that uses a shared CUDA runtime: a launch goes through an entry of the recorder, and no frame of the
-// recorder is in any stack.
+// Stacks of a program that uses a shared CUDA runtime: a launch goes through an entry of the recorder, and no frame of
+// the recorder is in any stack.
 // Env: PROF_STACKS=launch
 // Link: runtime
 // Expect: status 0
