@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"dlsym", "dlclose", "_exit", "_Exit", "getenv", "secure_getenv", "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle",
+ALWAYS = {"dlsym", "dlopen", "dlmopen", "dlclose", "_exit", "_Exit", "getenv", "secure_getenv", "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle",
           "fexecve", "execveat", "posix_spawn", "posix_spawnp", "unshare", "setns", "syscall", "InitializeInjectionNvtx2",
           "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")

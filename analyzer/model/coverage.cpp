@@ -1,6 +1,7 @@
 #include "analyzer/model/coverage.h"
 
 #include "analyzer/base/saturated.h"
+#include "analyzer/model/coverage_facts.h"
 #include "analyzer/model/trace.h"
 #include "preload/format/loss_counters.h"
 
@@ -149,6 +150,40 @@ std::string line(const Coverage& coverage, const CounterSums& counters, const Da
   return text;
 }
 
+constexpr struct {
+  std::string_view fact, text;
+  bool past;  // calls still reach the driver past the hooks
+} kBypasses[] = {
+    {"bypass.deepbind", "opened with RTLD_DEEPBIND: {}", false},
+    {"bypass.deepbind_refused", "opened with RTLD_DEEPBIND: {}", true},
+    {"bypass.audit", "an LD_AUDIT auditor replaces {}", false},
+    {"bypass.audit_refused", "an LD_AUDIT auditor replaces {}", true},
+    {"bypass.namespace", "opened with dlmopen: {}", true},
+};
+
+// "; launches that no hook saw 10 (opened with RTLD_DEEPBIND: libplugin.so)". Without GPU times, CUPTI reports no
+// launches; it reports none of a driver in another namespace.
+std::string unseen_text(const Process& process) {
+  std::string reasons;
+  bool past = false, elsewhere = false;
+  for (const auto& bypass : kBypasses) {
+    const std::string what = process.fact(bypass.fact);
+    if (what.empty()) continue;
+    reasons += (reasons.empty() ? "" : ", ") + fmt::format(fmt::runtime(bypass.text), what);
+    past |= bypass.past;
+    elsewhere |= bypass.fact == "bypass.namespace";
+  }
+  const std::string why = reasons.empty() ? "" : fmt::format(" ({})", reasons);
+  uint64_t unseen = 0;
+  for (const CounterValue& counter : process.counters) unseen += counter.name == kLaunchesUnseen ? counter.value : 0;
+  const bool counted = process.fact("gpu_times") == "on";
+  std::string text;
+  if (unseen != 0) text = fmt::format("; launches that no hook saw {}{}", unseen, why);
+  if (elsewhere || (past && !counted))
+    text += fmt::format("; {}launches that no hook saw: cannot be known{}", unseen != 0 ? "other " : "", why);
+  return text;
+}
+
 std::string other_devices_text(const Process& process) {
   const std::string devices = process.fact("devices");
   if (devices.empty()) return {};
@@ -190,6 +225,7 @@ std::string budget_text(const Process& process) {
 
 void add_counters(CounterSums& to, const Process& process) {
   for (const CounterValue& counter : process.counters) {
+    if (counter.name == kLaunchesUnseen) continue;  // unseen_text() prints it with its reason
     to[counter.name].first += counter.value;
     to[counter.name].second = counter.severity;
   }
@@ -239,7 +275,8 @@ std::string coverage_line(const Process& process) {
   add_counters(counters, process);
   Damaged damage;
   damage.add(process);
-  return line(process.coverage, counters, damage) + other_devices_text(process) + budget_text(process);
+  return line(process.coverage, counters, damage) + unseen_text(process) + other_devices_text(process) +
+         budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
@@ -252,7 +289,8 @@ std::string coverage_line(const Trace& trace) {
     damage.add(process);
   }
   std::string text = line(sum, counters, damage);
-  for (const Process& process : trace.processes) text += other_devices_text(process) + budget_text(process);
+  for (const Process& process : trace.processes)
+    text += unseen_text(process) + other_devices_text(process) + budget_text(process);
   return text;
 }
 

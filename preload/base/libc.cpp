@@ -20,6 +20,16 @@ DlsymFunction dlsym_without_versions() {
   return next != nullptr ? reinterpret_cast<DlsymFunction>(next) : function;
 }
 
+// The function after libprof.so in the global scope.
+template <class Function> Function found_next(std::atomic<Function>& found, const char* name) {
+  Function function = found.load(std::memory_order_acquire);
+  const DlsymFunction lookup = function == nullptr ? real_dlsym() : nullptr;
+  if (lookup == nullptr) return function;
+  function = reinterpret_cast<Function>(lookup(RTLD_NEXT, name));
+  found.store(function, std::memory_order_release);
+  return function;
+}
+
 }  // namespace
 
 DlsymFunction real_dlsym() {
@@ -61,16 +71,20 @@ void* next_function(const char* name, const char* version) {
   return found != nullptr ? found : exported_around(reinterpret_cast<const void*>(&dl_iterate_phdr), name);
 }
 
+DlopenFunction real_dlopen() {
+  static std::atomic<DlopenFunction> found{nullptr};
+  return found_next(found, "dlopen");
+}
+
+DlmopenFunction real_dlmopen() {
+  static std::atomic<DlmopenFunction> found{nullptr};
+  return found_next(found, "dlmopen");
+}
+
 int real_dlclose(void* handle) {
   static std::atomic<int (*)(void*)> found{nullptr};
-  int (*function)(void*) = found.load(std::memory_order_acquire);
-  if (function == nullptr) {
-    const DlsymFunction lookup = real_dlsym();
-    function = lookup != nullptr ? reinterpret_cast<int (*)(void*)>(lookup(RTLD_NEXT, "dlclose")) : nullptr;
-    if (function == nullptr) return -1;
-    found.store(function, std::memory_order_release);
-  }
-  return function(handle);
+  int (*const function)(void*) = found_next(found, "dlclose");
+  return function != nullptr ? function(handle) : -1;
 }
 
 }  // namespace prof::preload

@@ -28,7 +28,6 @@
 extern "C" {
 __attribute__((weak)) const char* gnu_get_libc_version();
 __attribute__((weak)) void* prof_libc_dlvsym(void*, const char*, const char*);
-__attribute__((weak)) void* prof_libc_dlopen(const char*, int);
 __attribute__((weak)) int prof_libc_dladdr(const void*, Dl_info*);
 __attribute__((weak)) char* prof_libc_dlerror();
 __attribute__((weak)) int prof_libc_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
@@ -38,7 +37,6 @@ __attribute__((weak)) int prof_libc_pthread_attr_setstacksize(pthread_attr_t*, s
 __attribute__((weak)) int prof_libc_pthread_detach(pthread_t);
 }
 PROF_OLD_LIBC(dlvsym);
-PROF_OLD_LIBC(dlopen);
 PROF_OLD_LIBC(dladdr);
 PROF_OLD_LIBC(dlerror);
 PROF_OLD_LIBC(pthread_create);
@@ -66,6 +64,12 @@ void* next_function(const char* name, const char* version);
 // The symbol `name` of version `version`; null if `handle` has none. Clears dlerror(), since the program did not make
 // the call.
 void* real_dlvsym(void* handle, const char* name, const char* version);
+
+// libc's own dlopen and dlmopen, never ours (dlopen.S). Null if there is none.
+using DlopenFunction = void* (*)(const char*, int);
+DlopenFunction real_dlopen();
+using DlmopenFunction = void* (*)(long, const char*, int);
+DlmopenFunction real_dlmopen();
 
 // libc's own dlclose, never ours. Returns -1 if there is none.
 int real_dlclose(void* handle);

@@ -13,6 +13,8 @@ extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _ete
 
 namespace prof::preload {
 
+OwnMemory g_own_memory;
+
 namespace {
 
 char g_path[4096];
@@ -22,6 +24,19 @@ struct LoadOrder {
   bool seen_us = false;
   bool before_libc = false;
 };
+
+void keep_memory(const dl_phdr_info* info) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uint64_t from = info->dlpi_addr + segment.p_vaddr;
+    begin = from < begin ? from : begin;
+    end = from + segment.p_memsz > end ? from + segment.p_memsz : end;
+  }
+  // The program of a test that links the objects is not libprof.so. It comes first.
+  if (begin < end && info->dlpi_name != nullptr && *info->dlpi_name != '\0') g_own_memory = {begin, end - begin};
+}
 
 // dl_iterate_phdr visits libraries in load order. A preload comes before libc; a library opened by NVTX or dlopen comes
 // after it.
@@ -36,6 +51,7 @@ int look(dl_phdr_info* info, size_t, void* order_argument) {
     order->before_libc = true;
     if (info->dlpi_name != nullptr && std::strlen(info->dlpi_name) < sizeof g_path)
       std::strcpy(g_path, info->dlpi_name);
+    keep_memory(info);
     return 1;
   }
   const char* const name = info->dlpi_name;

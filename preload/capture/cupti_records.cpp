@@ -4,6 +4,9 @@
 #include "preload/capture/cupti/cupti_calls.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_layouts.h"
+#include "preload/capture/cupti/launching_calls.h"
+#include "preload/capture/gpu_bursts.h"
+#include "preload/capture/streams/burst_counts.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/driver/gpu_devices.h"
 #include "preload/log/count.h"
@@ -29,6 +32,8 @@ struct StreamSlot {
   uint32_t device, context, stream;
   format::GpuStreamId id;
   uint64_t operations;
+  uint64_t of_burst;  // operations
+  uint32_t last;      // correlation id, of operations outside graphs
 };
 constexpr uint32_t kNames = 256;
 constexpr uint32_t kStreams = 32;
@@ -73,6 +78,7 @@ class Reader {
     }
     ++stream.operations;
     ++counts_.operations;
+    if (in_bursts_) count_of_burst(record, stream);
     if (!device_wanted(record.deviceId)) {
       count(format::LossCounter::other_device_operations);
       return false;
@@ -82,6 +88,14 @@ class Reader {
     run.correlation = record.correlationId;
     run.stream = stream.id;
     return true;
+  }
+  // A launch outside of graphs counts as one operation, whatever the driver makes of it.
+  template <class Record> void count_of_burst(const Record& record, StreamSlot& stream) {
+    bool node = false;
+    if constexpr (requires { record.graphNodeId; }) node = record.graphNodeId != 0;
+    if (!node && record.correlationId == stream.last) return;
+    if (!node) stream.last = record.correlationId;
+    if (burst_operation(record.correlationId)) ++stream.of_burst;
   }
   // The graph's number is the upper half of the node's. Stored again, it would cost two bytes of ten.
   template <class Run, class Record> bool common(const Record& record, Run& run) {
@@ -194,7 +208,7 @@ class Reader {
     } else {
       report(slot);
     }
-    slot = {device, context, stream, gpu_stream_id(device, context, stream), 0};
+    slot = {device, context, stream, gpu_stream_id(device, context, stream), 0, 0, 0};
     return slot;
   }
   static format::GpuStreamId gpu_stream_id(uint32_t device, uint32_t context, uint32_t stream) {
@@ -205,7 +219,8 @@ class Reader {
   }
   static void report(StreamSlot& slot) {
     if (slot.operations != 0) gpu_reported(slot.context, slot.stream, slot.operations);
-    slot.operations = 0;
+    if (slot.of_burst != 0) burst_reported(slot.context, slot.stream, slot.of_burst);
+    slot.operations = slot.of_burst = 0;
   }
 
   format::StringId name_id(const char* name) {
@@ -217,6 +232,7 @@ class Reader {
   }
 
   uint32_t version_;
+  const bool in_bursts_ = gpu_in_bursts();
   uint32_t used_streams_ = 0, last_stream_ = 0;
   ReadCounts counts_;
   CallRecords calls_;
@@ -225,11 +241,24 @@ class Reader {
 };
 static_assert(sizeof(Reader) <= CuptiBuffers::kScratchBytes);
 
+// Calls that launch, by which operations of a burst are known.
+void note_burst_call(const CUpti_Activity& record) {
+  if (record.kind != CUPTI_ACTIVITY_KIND_DRIVER && record.kind != CUPTI_ACTIVITY_KIND_RUNTIME) return;
+  const auto& call = reinterpret_cast<const CUpti_ActivityAPI&>(record);
+  const bool launches = record.kind == CUPTI_ACTIVITY_KIND_DRIVER
+                            ? is_launching_driver_call(call.cbid)
+                            : is_launching_runtime_call(call.cbid) || is_newer_launching_runtime_call(call.cbid);
+  if (launches) burst_call(call.start, call.correlationId);
+}
+
 }  // namespace
 
 ReadCounts read_cupti_buffer(const Cupti& api, uint32_t version, uint8_t* buffer, size_t valid_bytes, void* scratch) {
   Reader& reader = *new (scratch) Reader(version);
   CUpti_Activity* record = nullptr;
+  while (gpu_in_bursts() && api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+    note_burst_call(*record);
+  record = nullptr;
   while (api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) reader.read(record);
   return reader.finish();
 }

@@ -10,6 +10,7 @@
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_inside.h"
 #include "preload/capture/cupti/cupti_kinds.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_bursts.h"
 #include "preload/capture/gpu_flushes.h"
@@ -163,6 +164,7 @@ void take_gpu_activity_slow(bool pass) {
   const uint64_t begin = now_ticks();
   {
     const DriverCall call;
+    const KeepCuptiError keep;
     reach(take());
   }
   if (budget_on()) budget_spend_cupti_open(now_ticks() - begin);
@@ -177,6 +179,7 @@ void refuse_gpu_activity(std::string_view reason) {
 void arm_gpu_activity() {
   if (!options().gpu) return;
   const CuptiCall call;
+  const KeepCuptiError keep;
   if (open_cupti(read_driver_version()).has_value()) return;  // reported when the recording starts, if it is still so
   show_driver_calls();
 }
@@ -184,6 +187,7 @@ void arm_gpu_activity() {
 void collect_gpu_activity_after_all() {
   GpuActivity off = GpuActivity::Off;
   if (!g_gpu_activity.compare_exchange_strong(off, GpuActivity::Taking, std::memory_order_acq_rel)) return;
+  const KeepCuptiError keep;
   reach(collect());
   if (options().launches == 0) pass_gpu_activity();
 }

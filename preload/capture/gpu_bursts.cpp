@@ -6,6 +6,7 @@
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_flushes.h"
+#include "preload/capture/streams/burst_counts.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread_local.h"
@@ -17,8 +18,6 @@ namespace prof::preload {
 
 namespace {
 
-std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that ended before CUPTI reported them
-std::atomic<uint64_t> g_burst_begin_tick{0};  // when everything had been enabled
 std::atomic<bool> g_drain_noted{false};
 std::atomic<bool> g_bursts_described{false};
 
@@ -30,14 +29,10 @@ void reset_gpu_bursts() {
   g_in_bursts.store(false, std::memory_order_relaxed);
   for (std::atomic<bool>* const flag : {&g_bursts_described, &g_gpu_burst_drains, &g_drain_noted})
     flag->store(false, std::memory_order_relaxed);
-  g_bursts_miss.store(0, std::memory_order_relaxed);
+  reset_burst_counts();
 }
 
-uint64_t awaited_gpu_records(uint64_t unreported) {
-  if (!gpu_in_bursts()) return unreported;
-  const bool in_burst = gpu_burst_drains() || g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
-  return g_bursts_miss.load(std::memory_order_relaxed) + (in_burst ? unreported : 0);
-}
+uint64_t awaited_gpu_records(uint64_t unreported) { return gpu_in_bursts() ? bursts_unreported() : unreported; }
 
 bool gpu_burst_drains() { return g_gpu_burst_drains.load(std::memory_order_relaxed); }
 
@@ -59,8 +54,9 @@ bool begin_gpu_burst() {
     refuse_gpu_activity(reason);
     return false;
   }
-  abandon_unreported();
-  g_burst_begin_tick.store(now_ticks(), std::memory_order_relaxed);
+  const uint64_t gpu_ns =
+      gpu_clock_ns();  // no later than the tick: a call that a launch takes as held has a later start
+  begin_burst_counts(now_ticks(), gpu_ns);
   GpuActivity resting = GpuActivity::Resting;
   if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
     disable_cupti_kinds();
@@ -74,35 +70,35 @@ bool begin_gpu_burst() {
 }
 
 // A launch counts itself before it calls this. After some time, every launch that the burst holds has been counted.
-bool gpu_burst_holds(uint64_t begin_tick) {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst &&
-         begin_tick >= g_burst_begin_tick.load(std::memory_order_relaxed);
+bool gpu_burst_holds(const StreamState* stream, uint64_t begin_tick, uint64_t end_tick, uint64_t operations) {
+  const bool collecting = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
+  if (!collecting && !gpu_burst_drains()) return false;
+  return count_in_burst(stream, begin_tick, end_tick, operations, collecting);
 }
 
 void end_gpu_burst() {
   g_drain_noted.store(false, std::memory_order_relaxed);
   g_gpu_burst_drains.store(true, std::memory_order_relaxed);
   GpuActivity burst = GpuActivity::Burst;
+  const uint64_t tick = now_ticks();
+  end_burst_counts(tick, gpu_clock_ns());  // the clock is no earlier than the tick
   if (!g_gpu_activity.compare_exchange_strong(burst, GpuActivity::Resting, std::memory_order_acq_rel)) {
     g_gpu_burst_drains.store(false, std::memory_order_relaxed);
   }
 }
 
 // The burst is drained when all of its operations are known to have finished. While a stream is used, completion marks
-// show that. Of an unused stream the number of records shows it, but that may include operations from before the burst:
-// hence not at once.
+// show that. Of an unused stream the records of the burst's own operations show it.
 bool gpu_burst_drained(BurstDrain how) {
   if (!g_gpu_burst_drains.load(std::memory_order_relaxed)) return true;
   const OwnCalls own;
   if (!g_drain_noted.exchange(true, std::memory_order_relaxed)) note_launched();
   g_cupti.api.cuptiActivityFlushAll(0);
-  const Outstanding left = outstanding_of_noted();
-  const bool reported = left.unreported == 0 && how != BurstDrain::Early;
-  if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
+  if (how != BurstDrain::Late && !noted_finished_or(how != BurstDrain::Early ? burst_is_reported : nullptr))
+    return false;
   g_gpu_burst_drains.store(false, std::memory_order_relaxed);
   if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) pause_cupti_kinds();
   g_cupti.api.cuptiActivityFlushAll(0);
-  g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
   count_cupti_dropped();
   store_gpu_pending();
   return true;

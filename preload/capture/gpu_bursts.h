@@ -10,6 +10,8 @@
 
 namespace prof::preload {
 
+struct StreamState;
+
 void expect_gpu_bursts();  // a budget governs this recording
 void reset_gpu_bursts();   // another recording, or the child of a fork
 // Whether GPU times are taken in bursts: true between the two calls above. Every launch reads it.
@@ -30,9 +32,9 @@ bool gpu_burst_drains();
 // The recording ends in the middle of a burst. Its last flush waits for the records of the burst.
 void gpu_burst_ends_with_recording();
 
-// Called by a launch once it has been counted. Whether a burst holds all of it; if not, it may have lost its GPU
-// record. `begin_tick`: of the log's clock, before the call.
-bool gpu_burst_holds(uint64_t begin_tick);
+// Called once by each launch, after it has been counted. Whether a burst holds all of it; if not, it may have lost its
+// GPU record. `begin_tick`: of the log's clock, before the call.
+bool gpu_burst_holds(const StreamState* stream, uint64_t begin_tick, uint64_t end_tick, uint64_t operations);
 
 // Of `unreported` operations, which have no record yet, the number that is waited for. Operations launched between
 // bursts are not waited for.

@@ -110,6 +110,8 @@ struct NvtxPayload {
     v.value("bytes", s.bytes);
   }
 };
+// In `texts`: added to an offset that is followed by the id of a string instead of a text.
+inline constexpr uint64_t kNvtxTextReference = uint64_t{1} << 32;
 inline constexpr uint32_t kNvtxPayloadExtended = 9;  // payload_type of an event with such records before it
 
 // An action on a synchronisation object of the program.

@@ -4,6 +4,7 @@
 #include "preload/base/options.h"
 #include "preload/capture/cupti/bounded_flush.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
 #include "preload/hardware_counters/counter_slots.h"
@@ -48,6 +49,7 @@ void prepare_counters() {
   const CUcontext context = current_context_of_thread();
   if (context != nullptr && find_counter_slot(context) == nullptr) {
     const CuptiCall call;
+    const KeepCuptiError keep;
     counter_slot(context);
   }
   errno = saved;
@@ -151,6 +153,7 @@ void counters_before_context_end(CUcontext context, bool ends) {
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr || !take_counter_lock(*slot)) return;
   const CuptiCall call;
+  const KeepCuptiError keep;
   if (slot->context.load(std::memory_order_relaxed) == context) {
     if (ends) {
       stop_slot(*slot);

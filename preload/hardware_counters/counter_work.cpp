@@ -2,6 +2,7 @@
 
 #include "preload/base/name_list.h"
 #include "preload/base/options.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/streams/launch_path.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/functions.h"
@@ -131,6 +132,7 @@ MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
   if (!hardware_counters_on() || counters_of_ranges()) return {};
   if (hardware_counters_over()) return {nullptr, LossCounter::counters_no_session};
   const CuptiCall call;
+  const KeepCuptiError keep;
   if (on_other_device(work.stream)) return {};
   const bool kernel = work.kind == LaunchedWork::Kind::Kernel;
   const bool left_alone = kernel && is_left_alone(work.function);
@@ -187,6 +189,7 @@ void counter_range_pushed(const void* domain, std::string_view domain_name, std:
     g_gpu_activity_calls.take();  // a recording may start with this range
     prepare_counters();
     const CuptiCall call;
+    const KeepCuptiError keep;
     const CUcontext context = current_context_of_thread();
     end_orphaned_range(context);
     const MeasuredLaunch begun = begin_on(context);
@@ -208,6 +211,7 @@ void counter_range_popped(const void* domain) {
   const int saved = errno;
   {
     const CuptiCall call;
+    const KeepCuptiError keep;
     take_counter_lock(*slot);
     // If this is false, the recording ended in the meantime, and with it the range.
     if (slot->range_tid.load(std::memory_order_relaxed) == t_local.state->tid) {

@@ -8,6 +8,7 @@
 #include "preload/base/options.h"
 #include "preload/capture/cupti/bounded_flush.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/gpu_devices.h"
@@ -250,6 +251,7 @@ void prepare_hardware_sampling(bool pass) {
   const int saved = errno;
   if (current_context_of_thread() != nullptr) {
     const CuptiCall call;
+    const KeepCuptiError keep;
     CUdevice device = 0;
     if (g_driver.cuCtxGetDevice != nullptr && g_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
       open_if_new(static_cast<uint32_t>(device));

@@ -17,6 +17,10 @@ prof_dlsym:
 	endbr64
 	testq	%rsi, %rsi
 	je	.Lforward
+	movl	prof_deep_opens(%rip), %eax	// deep_binding.h
+	cmpl	prof_deep_opens_bound(%rip), %eax
+	jne	.Lbind
+.Lfilter:
 	cmpb	$'c', (%rsi)
 	jne	.Lnot_cu
 	cmpb	$'u', 1(%rsi)
@@ -106,6 +110,21 @@ prof_dlsym:
 	.cfi_adjust_cfa_offset -8
 	movq	%rax, prof_libc_dlsym(%rip)
 	jmp	*%rax
+.Lbind:
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	prof_bind_deep_objects
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	.Lfilter
 	.cfi_endproc
 	.size	prof_dlsym, . - prof_dlsym
 
@@ -129,6 +148,13 @@ prof_dlsym:
 	.cfi_startproc
 	hint	#34			// bti c
 	cbz	x1, .Lforward
+	adrp	x9, prof_deep_opens		// deep_binding.h
+	ldr	w9, [x9, #:lo12:prof_deep_opens]
+	adrp	x10, prof_deep_opens_bound
+	ldr	w10, [x10, #:lo12:prof_deep_opens_bound]
+	cmp	w9, w10
+	b.ne	.Lbind
+.Lfilter:
 	ldrb	w9, [x1]
 	cmp	w9, #'c'
 	b.ne	.Lnot_cu
@@ -231,6 +257,20 @@ prof_dlsym:
 	adrp	x9, prof_libc_dlsym
 	str	x16, [x9, #:lo12:prof_libc_dlsym]
 	br	x16
+.Lbind:
+	stp	x29, x30, [sp, #-32]!
+	.cfi_def_cfa_offset 32
+	.cfi_offset 29, -32
+	.cfi_offset 30, -24
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	bl	prof_bind_deep_objects
+	ldp	x0, x1, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	.cfi_restore 29
+	.cfi_restore 30
+	.cfi_def_cfa_offset 0
+	b	.Lfilter
 	.cfi_endproc
 	.size	prof_dlsym, . - prof_dlsym
 

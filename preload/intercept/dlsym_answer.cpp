@@ -25,17 +25,29 @@ struct ProfDlsymAnswer {
 
 __attribute__((visibility("hidden"))) extern const char prof_exports_begin[], prof_exports_end[];
 __attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dlsym();
+__attribute__((visibility("hidden"))) prof::preload::DlopenFunction prof_find_dlopen();
+__attribute__((visibility("hidden"))) prof::preload::DlmopenFunction prof_find_dlmopen();
 __attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name,
                                                                         const void* caller);
 
 // There is no dlsym in the process: no symbol can be found.
 namespace {
 void* prof_no_dlsym(void*, const char*) { return nullptr; }
+void* prof_no_dlopen(const char*, int) { return nullptr; }
+void* prof_no_dlmopen(long, const char*, int) { return nullptr; }
 }  // namespace
 
 prof::preload::DlsymFunction prof_find_dlsym() {
   const auto found = prof::preload::real_dlsym();
   return found != nullptr ? found : prof_no_dlsym;
+}
+prof::preload::DlopenFunction prof_find_dlopen() {
+  const auto found = prof::preload::real_dlopen();
+  return found != nullptr ? found : prof_no_dlopen;
+}
+prof::preload::DlmopenFunction prof_find_dlmopen() {
+  const auto found = prof::preload::real_dlmopen();
+  return found != nullptr ? found : prof_no_dlmopen;
 }
 }
 

@@ -4,6 +4,7 @@
 #include "preload/driver/driver.h"
 #include "preload/driver/null_stream.h"
 #include "preload/intercept/hooks.h"
+#include "preload/record/bypasses.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +12,16 @@
 #include <cstring>
 #include <string_view>
 
+extern "C" {
+__attribute__((visibility("hidden"))) extern void* prof_exported[prof::preload::kApiCount];  // hooks.cpp
+}
+
 namespace prof::preload {
 
 namespace {
+
+// The driver's own function of each row whose hook calls what an auditor (LD_AUDIT) put in its place; null: none did.
+std::atomic<void*> g_audited[kApiCount];
 
 std::atomic<uintptr_t> g_driver_base{0};  // where libcuda was when its symbols were read; 0: not seen
 
@@ -42,7 +50,9 @@ constexpr OwnFunction kOwnFunctions[] = {
 
 void take_symbol(void*, const char* name, void* address) {
   if (const Api* const row = row_of_name(name); row != nullptr) {
-    g_driver_rows[index_of(*row)].real.store(address, std::memory_order_relaxed);
+    std::atomic<void*>& audited = g_audited[index_of(*row)];
+    const bool replaced = audited.load(std::memory_order_relaxed) != nullptr;
+    (replaced ? audited : g_driver_rows[index_of(*row)].real).store(address, std::memory_order_relaxed);
   }
   for (const OwnFunction& own : kOwnFunctions) {
     if (std::strcmp(own.name, name) != 0) continue;
@@ -70,7 +80,9 @@ void* search(void* real, const char* asked, bool per_thread) {
   void* hook = nullptr;
   int best = 0;
   for (size_t i = 0; i < kApiCount; ++i) {
-    if (g_driver_rows[i].real.load(std::memory_order_relaxed) != real) continue;
+    if (g_driver_rows[i].real.load(std::memory_order_relaxed) != real &&
+        g_audited[i].load(std::memory_order_relaxed) != real)
+      continue;
     const int fit = fitness(kApiNames[i], asked, per_thread);
     if (fit > best) {
       best = fit;
@@ -78,6 +90,26 @@ void* search(void* real, const char* asked, bool per_thread) {
     }
   }
   return hook;
+}
+
+// An auditor is in a namespace of its own. What the loader returns from there is the function that the auditor put in
+// the place of the driver's. It calls the driver's, or what it saw first under that name. The hook calls it from now
+// on, so a linked call, which the auditor also leads to our export, must reach the driver from there without a hook.
+bool adopt_audited(void* replacement, Api row) {
+  bool none = false;
+  const char* const any = "";
+  if (library_around(replacement, &any, 1, &none).base != 0) return false;
+  std::atomic<void*>& known = g_driver_rows[index_of(row)].real;
+  void* const driver = known.load(std::memory_order_relaxed);
+  void* expected = nullptr;
+  if (driver == nullptr || !g_audited[index_of(row)].compare_exchange_strong(expected, driver)) {
+    note_bypass(Bypass::NotAudited, kApiNames[index_of(row)]);
+    return false;
+  }
+  __atomic_store_n(&prof_exported[index_of(row)], driver, __ATOMIC_RELAXED);
+  known.store(replacement, std::memory_order_relaxed);
+  note_bypass(Bypass::Audited, kApiNames[index_of(row)]);
+  return true;
 }
 
 }  // namespace
@@ -107,7 +139,7 @@ void* hook_of_symbol(void* real, Api row) {
   if (known.compare_exchange_strong(expected, real, std::memory_order_relaxed) || expected == real) {
     return g_hooks[index_of(row)];
   }
-  return nullptr;
+  return adopt_audited(real, row) ? g_hooks[index_of(row)] : nullptr;
 }
 
 }  // namespace prof::preload

@@ -41,6 +41,7 @@
 #include "preload/log/log_storage.h"
 #include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
+#include "preload/record/bypasses.h"
 #include "preload/record/intern.h"
 #include "preload/record/recording_window.h"
 #include "preload/record/texts.h"
@@ -190,6 +191,7 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "completion marks", .stop = stop_all_marks},
     {.name = "budget", .start = start_with<open_budget>, .describe = describe_budget, .tick = tick_budget},
     {.name = "devices", .start = start_with<open_wanted_devices>, .describe = describe_wanted_devices},
+    {.name = "calls past the hooks", .tend = describe_bypasses, .finish = finish_with<describe_bypasses>},
     {.name = "dumps of a ring", .start = start_with<open_dumps>, .watch = look_for_slow_launch, .tick = tick_dumps},
 };
 

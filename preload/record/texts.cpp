@@ -32,9 +32,12 @@ bool define_string(uint32_t id, std::string_view text) {
 }  // namespace
 
 format::StringId intern_string(std::string_view text) {
+  return text.empty() ? format::StringId{} : intern_string(text, Hash{}.add(text).done());
+}
+
+format::StringId intern_string(std::string_view text, uint64_t hash) {
   if (text.empty()) return {};
-  return format::StringId{
-      g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t id) { return define_string(id, text); })};
+  return format::StringId{g_intern.strings.intern(hash, [&](uint32_t id) { return define_string(id, text); })};
 }
 
 format::StringId intern_lasting_string(std::string_view text) {

@@ -14,7 +14,7 @@ Backtrace g_backtrace = nullptr;
 char g_path[4096];
 
 bool open_file(const char* path) {
-  void* const handle = prof_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* const handle = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL);
   const DlsymFunction lookup = real_dlsym();
   if (handle == nullptr || lookup == nullptr) {
     if (prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program must not see our error
@@ -27,7 +27,7 @@ bool open_file(const char* path) {
 }  // namespace
 
 void open_libunwind() {
-  if (g_backtrace != nullptr || prof_libc_dlopen == nullptr) return;
+  if (g_backtrace != nullptr || real_dlopen() == nullptr) return;
   constexpr char kFile[] = "libunwind.so.8", kFolder[] = "prof/";
   const char* const own = library_path();
   const char* const slash = std::strrchr(own, '/');

@@ -3,6 +3,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/code_generation.h"
 #include "preload/base/messages.h"
+#include "preload/base/own_library.h"
 #include "preload/base/stack_memory.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/log/count.h"
@@ -56,7 +57,7 @@ class Walk {
         if (rule().kind() != RuleKind::Outermost) to_.flags |= format::kStackNativeCut;
         return true;
       }
-      to_.frames[to_.count++] = interrupted_ ? at_.pc + 1 : at_.pc;
+      add(interrupted_ ? at_.pc + 1 : at_.pc);
       const UnwindRule here = rule();
       if (here.kind() == RuleKind::Plain) [[likely]] {
         if (!step(here)) return broken();
@@ -98,6 +99,11 @@ class Walk {
 #endif
 
  private:
+  // Frames of ours are no part of the program: a call of the CUDA runtime goes through an entry (thunk_entry.S).
+  void add(uint64_t pc) {
+    if (!g_own_memory.holds(pc)) to_.frames[to_.count++] = pc;
+  }
+
   // The result depends on more than the words that were read in sequence.
   void drop_memo() { memo_ = nullptr; }
 
@@ -214,7 +220,7 @@ class Walk {
         return true;
       }
       if (to_.count == to_.most) break;
-      to_.frames[to_.count++] = guess.pc;
+      add(guess.pc);
     }
     to_.count = count_before;
     return false;
@@ -226,11 +232,12 @@ class Walk {
     uint64_t frames[format::kMaxStackFrames + kOwnFrames];
     const uint32_t n = backtrace_by_libunwind(frames, to_.most + kOwnFrames);
     uint32_t first = 0;
-    while (first < n && frames[first] != to_.frames[0]) ++first;
+    while (first < n && (to_.count == 0 || frames[first] != to_.frames[0])) ++first;
     if (n - first <= to_.count) return false;  // it found no more frames
-    to_.count = n - first < to_.most ? n - first : to_.most;
-    std::memcpy(to_.frames, frames + first, to_.count * sizeof frames[0]);
-    if (n == to_.most + kOwnFrames || n - first > to_.most) to_.flags |= format::kStackNativeCut;
+    to_.count = 0;
+    uint32_t next = first;
+    for (; next < n && to_.count < to_.most; ++next) add(frames[next]);
+    if (n == to_.most + kOwnFrames || next < n) to_.flags |= format::kStackNativeCut;
     return true;
   }
 

@@ -20,17 +20,18 @@ CUPTI_VERSION = "libcupti.so.13"  # of the functions that older ones do not have
 EXECS = ["execve", "execv", "execvp", "execl", "execlp", "execle", "fexecve"]
 LIBC = {
     "x86_64": {
-        "GLIBC_2.2.5": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", "syscall", *EXECS, "@posix_spawn", "@posix_spawnp"],
+        "GLIBC_2.2.5": ["@dlsym", "@dlopen", "@dlclose", "_exit", "_Exit", "getenv", "syscall", *EXECS, "@posix_spawn", "@posix_spawnp"],
+        "GLIBC_2.3.4": ["@dlmopen"],
         "GLIBC_2.4": ["unshare"],
         "GLIBC_2.11": ["execvpe"],
         "GLIBC_2.14": ["setns"],
         "GLIBC_2.15": ["posix_spawn", "posix_spawnp"],
         "GLIBC_2.17": ["secure_getenv"],
-        "GLIBC_2.34": ["dlsym", "dlclose", "execveat"],
+        "GLIBC_2.34": ["dlsym", "dlopen", "dlmopen", "dlclose", "execveat"],
     },
     "aarch64": {
-        "GLIBC_2.17": ["@dlsym", "@dlclose", "_exit", "_Exit", "getenv", "secure_getenv", *EXECS, "execvpe", "posix_spawn", "posix_spawnp", "unshare", "setns"],
-        "GLIBC_2.34": ["dlsym", "dlclose", "execveat"],
+        "GLIBC_2.17": ["@dlsym", "@dlopen", "@dlmopen", "@dlclose", "_exit", "_Exit", "getenv", "secure_getenv", *EXECS, "execvpe", "posix_spawn", "posix_spawnp", "unshare", "setns"],
+        "GLIBC_2.34": ["dlsym", "dlopen", "dlmopen", "dlclose", "execveat"],
     },
 }
 FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
@@ -97,7 +98,7 @@ def main():
     # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     text, before = "", ""
     for version, names in libc.items():
-        local = "" if before else " local: prof_dlsym_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*; prof_cupti_*;"
+        local = "" if before else " local: prof_dlsym_*; prof_dlopen_*; prof_dlmopen_*; prof_dlclose_*; prof_exit_call_*; prof_export_*; prof_unshare_call_*; prof_setns_call_*; prof_syscall_*; prof_rt_*; prof_lib_*; prof_cupti_*;"
         text += f"{version} {{ global: {' '.join(name.removeprefix('@') + ';' for name in names)}{local} }}{before};\n"
         before = f" {version}"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)

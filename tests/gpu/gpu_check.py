@@ -16,6 +16,7 @@ import steps_answers  # noqa: E402
 import steps_budget  # noqa: E402
 import steps_build  # noqa: E402
 import steps_counters  # noqa: E402
+import steps_cupti_samples  # noqa: E402
 import steps_cupti_v2  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
@@ -75,6 +76,8 @@ STEPS = {
     "developer_tools": steps_profilers.developer_tools,
     "second_cupti": steps_second_cupti.second_cupti,
     "cupti_v2": steps_cupti_v2.cupti_v2,
+    "cupti_samples": steps_cupti_samples.cupti_samples,
+    "cupti_rules": steps_cupti_samples.cupti_rules,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,

@@ -5,6 +5,7 @@
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client_state.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/cupti_layouts.h"
 #include "preload/driver/own_calls.h"
 #include "preload/log/count.h"
@@ -180,6 +181,7 @@ class Copy {
     const size_t room = layout != nullptr ? layout->places.record_bytes : size;
     if (size > sizeof whole_ || !room_for(room)) {
       count(format::LossCounter::cupti_client_dropped);
+      cupti_client_refuses_buffer();
       return;
     }
     uint8_t* const to = layout != nullptr ? whole_ : buffer_ + used_;
@@ -198,6 +200,7 @@ class Copy {
   }
   void finish() {
     if (buffer_ == nullptr) return;
+    const ProgramCuptiError program;
     if (const auto scoped = client_.completed_v2.load(std::memory_order_acquire); scoped != nullptr) {
       CuptiCompleteInfo info{sizeof info, this_thread_for(client_), nullptr, 0};
       if (user_defined_) {
@@ -216,8 +219,10 @@ class Copy {
     if (buffer_ != nullptr && (used_ + size > size_ || (most_ != 0 && records_ >= most_))) finish();
     if (buffer_ == nullptr) {
       used_ = size_ = records_ = most_ = 0;
-      if (!take_spare(const_cast<CuptiClient&>(client_), buffer_, size_, most_))
+      if (!take_spare(const_cast<CuptiClient&>(client_), buffer_, size_, most_)) {
+        const ProgramCuptiError program;
         request_buffer(client_, buffer_, size_, most_);
+      }
     }
     return buffer_ != nullptr && used_ + size <= size_;
   }

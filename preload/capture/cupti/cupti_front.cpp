@@ -4,6 +4,7 @@
 #include "preload/base/libc.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_client_copy.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/log/count.h"
 #include "preload/record/gpu_clock.h"
@@ -44,6 +45,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   const uint64_t begin = now_ticks();
   ThreadLocal& local = t_local;
   const uint16_t passing = local.passing;
+  const KeepCuptiError keep;
   if (valid_bytes != 0) {
     local.passing = 0;  // records of our own threads are wanted here
     const ThreadScope scope;
@@ -109,7 +111,9 @@ template <class Find> bool open_with(ReadCuptiBuffer read, Find&& find) {
   }
   const OwnCalls own;
   g_read = read;
-  const bool open = find() && register_with_library();
+  const bool found = find();
+  const KeepCuptiError keep;
+  const bool open = found && register_with_library();
   if (open)
     g_base.store(base_of(reinterpret_cast<const void*>(g_cupti.api.cuptiGetVersion)), std::memory_order_release);
   g_front.store(open ? Front::Open : Front::Closed, std::memory_order_release);
@@ -136,6 +140,7 @@ bool cupti_front_has(const void* function) {
 
 void count_cupti_dropped() {
   if (g_cupti.api.cuptiActivityGetNumDroppedRecords == nullptr) return;
+  const KeepCuptiError keep;
   size_t dropped = 0;
   if (g_cupti.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
   count(format::LossCounter::cupti_dropped, dropped);

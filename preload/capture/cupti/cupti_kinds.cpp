@@ -4,6 +4,7 @@
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/capture/cupti/launching_calls.h"
 #include "preload/driver/driver.h"
@@ -22,9 +23,10 @@ std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
-std::atomic<bool> g_driver_calls{false};   // the calls that submit operations are enabled for us
-std::atomic<bool> g_every_call{false};     // all other calls too: this CUPTI cannot select single ones
-std::atomic<bool> g_runtime_calls{false};  // collected: another profiler came, or every call is enabled
+std::atomic<bool> g_driver_calls{false};       // the calls that submit operations are enabled for us
+std::atomic<bool> g_every_call{false};         // all other calls too: this CUPTI cannot select single ones
+std::atomic<bool> g_runtime_calls{false};      // collected: another profiler came, or every call is enabled
+std::atomic<bool> g_runtime_callbacks{false};  // another profiler has callbacks of runtime calls
 std::atomic<bool> g_unified_memory{false};
 
 struct Kind {
@@ -78,6 +80,20 @@ bool enable_driver_calls() {
   return true;
 }
 
+// While another profiler has callbacks of runtime calls, CUPTI records no driver call inside of one. The record of the
+// runtime call has the operation's id then.
+void enable_runtime_calls() {
+  if (g_every_call.load(std::memory_order_relaxed)) return;  // they are enabled
+  const auto enable = g_cupti.api.cuptiActivityEnableRuntimeApi;
+  bool any = false;
+  for (uint32_t cbid = 1; enable != nullptr && cbid < CUPTI_RUNTIME_TRACE_CBID_SIZE; ++cbid) {
+    if (is_launching_runtime_call(cbid) || is_newer_launching_runtime_call(cbid))
+      any |= enable(cbid, 1) == CUPTI_SUCCESS;
+  }
+  if (!any) g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  g_runtime_calls.store(true, std::memory_order_relaxed);
+}
+
 void disable(CUpti_ActivityKind kind) {
   if (!cupti_client_uses(kind)) g_cupti.api.cuptiActivityDisable(kind);
 }
@@ -122,6 +138,7 @@ void disable_cupti_kinds() {
 
 const char* enable_cupti_calls() {
   if (!enable_driver_calls()) return "none";
+  if (g_runtime_callbacks.load(std::memory_order_relaxed)) enable_runtime_calls();
   return g_every_call.load(std::memory_order_relaxed) ? "every call" : "driver calls";
 }
 
@@ -176,7 +193,7 @@ void show_driver_calls() {
 }
 
 void abandon_cupti_kinds() {
-  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_call})
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_call, &g_runtime_callbacks})
     on->store(false, std::memory_order_relaxed);
 }
 
@@ -192,6 +209,7 @@ void gpu_activity_times_nodes() {
   if (!gpu_activity_collecting() || !g_whole_graphs.exchange(false)) return;
   {
     const OwnCalls own;
+    const KeepCuptiError keep;
     if (!cupti_client_uses(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
       g_cupti.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     }
@@ -206,7 +224,14 @@ bool gpu_activity_uses_driver_call(uint32_t cbid) {
 
 bool gpu_activity_uses_runtime_call(uint32_t cbid) {
   return gpu_activity_collecting() && g_runtime_calls.load(std::memory_order_relaxed) &&
-         is_launching_runtime_call(cbid);
+         (is_launching_runtime_call(cbid) || is_newer_launching_runtime_call(cbid));
+}
+
+void gpu_activity_meets_runtime_callbacks() {
+  if (g_runtime_callbacks.exchange(true) || !g_driver_calls.load(std::memory_order_relaxed)) return;
+  const OwnCalls own;
+  const KeepCuptiError keep;
+  enable_runtime_calls();
 }
 
 void gpu_activity_meets_runtime_calls() { g_runtime_calls.store(true, std::memory_order_relaxed); }
@@ -220,13 +245,16 @@ bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
   if (set == nullptr || (driver && g_every_call.load(std::memory_order_relaxed))) return true;
   const OwnCalls own;
+  const KeepCuptiError keep;
   const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only appended; all CUPTIs have those of CUDA 11.8
   const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
   const uint32_t runtime_end =
       known ? +CUPTI_RUNTIME_TRACE_CBID_SIZE : +CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
   const uint32_t end = driver ? driver_end : runtime_end;
   for (uint32_t cbid = 1; cbid < end; ++cbid) {
-    if (!(driver ? is_launching_driver_call(cbid) : is_launching_runtime_call(cbid))) set(cbid, 0);
+    const bool launching = driver ? is_launching_driver_call(cbid)
+                                  : is_launching_runtime_call(cbid) || is_newer_launching_runtime_call(cbid);
+    if (!launching) set(cbid, 0);
   }
   return true;
 }

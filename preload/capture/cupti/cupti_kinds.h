@@ -41,6 +41,8 @@ void gpu_activity_times_nodes();
 // Called when another profiler collects runtime calls. From then on CUPTI reports no driver call inside a runtime call,
 // also after they are disabled again (measured, CUPTI 13.0). Runtime calls then assign those operations to their calls.
 void gpu_activity_meets_runtime_calls();
+// Another profiler has callbacks of runtime calls from now on.
+void gpu_activity_meets_runtime_callbacks();
 // Called when another profiler disables KIND_DRIVER or KIND_RUNTIME. True: the kind stays enabled for us; if CUPTI can
 // select single calls, those that submit no operation are disabled. (If the kind is disabled and then enabled call by
 // call, CUPTI 13.0 records none.)

@@ -93,8 +93,8 @@ class Search {
 
   // Opens exactly this file. False: `reason` contains the cause, and nothing of the file stays loaded.
   bool file(const char* path, const char* how, int flags) {
-    if (prof_libc_dlopen == nullptr) return refuse("the process has no dlopen", "", "");
-    void* const handle = prof_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+    if (real_dlopen() == nullptr) return refuse("the process has no dlopen", "", "");
+    void* const handle = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL | flags);
     if (handle == nullptr) {
       const char* const error = prof_libc_dlerror != nullptr ? prof_libc_dlerror() : nullptr;
       return refuse(error != nullptr ? error : "dlopen failed", "", "");

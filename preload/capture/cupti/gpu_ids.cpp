@@ -1,5 +1,6 @@
 #include "preload/capture/cupti/gpu_ids.h"
 
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/cupti_library.h"
 #include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
@@ -13,6 +14,7 @@ template <auto Cupti::*function, class... Args> bool ask(Args... args) {
   const Cupti* const cupti = cupti_in_use();
   if (cupti == nullptr || cupti->*function == nullptr) return false;
   const CuptiCall call;
+  const KeepCuptiError keep;
   return (cupti->*function)(args...) == CUPTI_SUCCESS;
 }
 

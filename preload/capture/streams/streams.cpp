@@ -151,24 +151,15 @@ void look_for_failed_contexts() {
 namespace {
 
 uint64_t g_noted[kMaxStreams];  // launches, by slot
-struct Abandoned {
-  format::StreamId stream;  // a slot may be used again
-  uint64_t operations;
-};
-Abandoned g_abandoned[kMaxStreams];
-uint64_t g_abandoned_of_destroyed;
 
 uint64_t unreported_of(const StreamState& state, uint64_t launched) {
-  const Abandoned& abandoned = g_abandoned[slot_of(state)];
-  const uint64_t told =
-      state.reported.load(std::memory_order_relaxed) + (abandoned.stream == state.id ? abandoned.operations : 0);
+  const uint64_t told = state.reported.load(std::memory_order_relaxed);
   return told < launched ? launched - told : 0;
 }
 
 uint64_t unreported_of_destroyed() {
   if (detail::g_streams == nullptr) return 0;
-  const uint64_t gone = detail::g_streams->unreported_of_destroyed_streams.load(std::memory_order_relaxed);
-  return gone > g_abandoned_of_destroyed ? gone - g_abandoned_of_destroyed : 0;
+  return detail::g_streams->unreported_of_destroyed_streams.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -200,13 +191,13 @@ Outstanding outstanding_of_noted() {
   return total;
 }
 
-void abandon_unreported() {
-  if (detail::g_streams != nullptr)
-    g_abandoned_of_destroyed = detail::g_streams->unreported_of_destroyed_streams.load(std::memory_order_relaxed);
-  for_each_stream([](StreamState& state) {
-    const uint64_t launched = state.launched.load(), reported = state.reported.load(std::memory_order_relaxed);
-    g_abandoned[slot_of(state)] = {state.id, launched > reported ? launched - reported : 0};
+bool noted_finished_or(bool (*also_done)(const StreamState&)) {
+  bool all = true;
+  for_each_stream([&](const StreamState& state) {
+    const bool finished = known_completed(state, state.launched.load()) >= g_noted[slot_of(state)];
+    all &= finished || (also_done != nullptr && also_done(state));
   });
+  return all;
 }
 
 bool open_streams(uint64_t ended) {

@@ -58,9 +58,8 @@ Outstanding outstanding();
 // however much other threads launch meanwhile. One caller at a time.
 void note_launched();
 Outstanding outstanding_of_noted();
-// Operations that are unreported now are not waited for again: CUPTI did not collect when they were launched. The same
-// caller.
-void abandon_unreported();
+// Whether on each stream all that was noted is known to have finished, or `also_done` is true. The same caller.
+bool noted_finished_or(bool (*also_done)(const StreamState&));
 
 // Called when a recording starts, after PROF_DEPTH is read. `ended`: the epoch of an earlier recording of this process;
 // 0: there was none.

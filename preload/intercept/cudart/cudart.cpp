@@ -68,15 +68,15 @@ uint64_t no_runtime() { return kInsufficientDriver; }
 
 // If a libcudart were unloaded, our thunks would call dead addresses.
 void keep_loaded(const LoadedLibrary& library) {
-  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return;
+  if (library.path[0] == '\0' || real_dlopen() == nullptr) return;
   const OwnCalls own;
-  prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 // `version` null: any version.
 void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
-  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
-  void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (library.path[0] == '\0' || real_dlopen() == nullptr) return nullptr;
+  void* const handle = real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   const DlsymFunction find = real_dlsym();
   void* const found = version != nullptr ? real_dlvsym(handle, name, version)

@@ -7,6 +7,7 @@
 #include "preload/capture/cupti/cupti_client_requests.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_kinds.h"
+#include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/intercept/cupti/cupti_subscribers.h"
@@ -133,6 +134,40 @@ template <> struct StandIn<Function::cuptiUnsubscribe> {
     }
     CUptiResult result{};
     return unsubscribe_from_cupti(handle, kept, result) ? result : real(handle);
+  }
+};
+
+// Callbacks of runtime calls change which records of calls CUPTI makes (cupti_kinds.h).
+CUptiResult meet_callbacks(CUptiResult result, const Asked& asked, bool enabled, bool of_runtime_calls) {
+  if (result == CUPTI_SUCCESS && enabled && of_runtime_calls && !inside_our_calls() &&
+      (!cupti_front_open() || cupti_front_has(asked.real)))
+    gpu_activity_meets_runtime_callbacks();
+  return result;
+}
+template <> struct StandIn<Function::cuptiEnableCallback> {
+  template <class Real>
+  static CUptiResult call(Real real, uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId cbid) {
+    return meet_callbacks(real(enable, subscriber, domain, cbid), real, enable != 0,
+                          domain == CUPTI_CB_DOMAIN_RUNTIME_API);
+  }
+};
+template <> struct StandIn<Function::cuptiEnableDomain> {
+  template <class Real>
+  static CUptiResult call(Real real, uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain) {
+    return meet_callbacks(real(enable, subscriber, domain), real, enable != 0, domain == CUPTI_CB_DOMAIN_RUNTIME_API);
+  }
+};
+template <> struct StandIn<Function::cuptiEnableAllDomains> {
+  template <class Real> static CUptiResult call(Real real, uint32_t enable, CUpti_SubscriberHandle subscriber) {
+    return meet_callbacks(real(enable, subscriber), real, enable != 0, true);
+  }
+};
+
+template <> struct StandIn<Function::cuptiGetLastError> {
+  template <class Real> static CUptiResult call(Real real) {
+    const CUptiResult result = real();
+    return cupti_front_has(real.real) ? cupti_error_for_program(result) : result;
   }
 };
 
@@ -292,6 +327,7 @@ template <> struct StandIn<Function::cuptiFinalize> {
       if (!inside_our_calls() && !cupti_front_open()) forget_cupti_subscribers();
       return real();
     }
+    const KeepCuptiError keep;
     release_all_cupti_clients();
     reset_cupti_clients();
     unsubscribe_all_from_cupti();

@@ -74,8 +74,8 @@ bool libraries_wanted() { return read_options_once() && options().libs && !inert
 uint64_t no_library() { return kFailed; }
 
 void* open_again(const LoadedLibrary& library, int flags) {
-  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
-  return prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | flags);
+  if (library.path[0] == '\0' || real_dlopen() == nullptr) return nullptr;
+  return real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD | flags);
 }
 
 // If a library were unloaded, our thunks would call dead addresses.

@@ -65,8 +65,8 @@ const void* NVTX_API export_table(uint32_t id) {
 void* chained_symbol(const char* name) {
   const char* const path = chained_nvtx_injection();
   const DlsymFunction dlsym_of_libc = real_dlsym();
-  if (path[0] == '\0' || prof_libc_dlopen == nullptr || dlsym_of_libc == nullptr) return nullptr;
-  void* const library = prof_libc_dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (path[0] == '\0' || real_dlopen() == nullptr || dlsym_of_libc == nullptr) return nullptr;
+  void* const library = real_dlopen()(path, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     static std::atomic<bool> once{false};
     say(once, "the NVTX tool ", path, " cannot be loaded; NVTX is recorded without it");

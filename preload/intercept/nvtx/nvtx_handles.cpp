@@ -48,7 +48,7 @@ nvtxStringHandle_t DomainRegisterStringA(nvtxDomainHandle_t handle, const char* 
   if (string != nullptr && g_nvtx_chain.DomainRegisterStringA != nullptr) {
     string->chained.store(g_nvtx_chain.DomainRegisterStringA(chained_domain(domain), text), std::memory_order_release);
   }
-  return reinterpret_cast<nvtxStringHandle_t>(string);
+  return static_cast<nvtxStringHandle_t>(nvtx_string_handle(string));
 }
 nvtxStringHandle_t DomainRegisterStringW(nvtxDomainHandle_t handle, const wchar_t* text) {
   const KeepErrno keep;
@@ -58,7 +58,7 @@ nvtxStringHandle_t DomainRegisterStringW(nvtxDomainHandle_t handle, const wchar_
   if (string != nullptr && g_nvtx_chain.DomainRegisterStringW != nullptr) {
     string->chained.store(g_nvtx_chain.DomainRegisterStringW(chained_domain(domain), text), std::memory_order_release);
   }
-  return reinterpret_cast<nvtxStringHandle_t>(string);
+  return static_cast<nvtxStringHandle_t>(nvtx_string_handle(string));
 }
 nvtxDomainHandle_t DomainCreateA(const char* name) {
   const KeepErrno keep;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <cwchar>
 #include <new>
@@ -134,12 +135,19 @@ void nvtx_destroy(NvtxObject* object) {
 NvtxObject* nvtx_domain(std::string_view name) { return make(kDomain, nullptr, name); }
 NvtxObject* nvtx_registered(NvtxObject* domain, std::string_view text) { return make(kString, domain, text); }
 NvtxObject* nvtx_domain_of(const void* handle) { return checked(handle, kDomain); }
-NvtxObject* nvtx_string_of(const void* handle) { return checked(handle, kString); }
+// A program may pass the handle as a text; with NVIDIA's tools that works, and a sample of CUPTI does so. So the handle
+// is the address of the text.
+void* nvtx_string_handle(NvtxObject* string) { return string != nullptr ? string->text : nullptr; }
+NvtxObject* nvtx_string_of(const void* handle) {
+  if (handle == nullptr) return checked(nullptr, kString);
+  return checked(static_cast<const char*>(handle) - offsetof(NvtxObject, text), kString);
+}
 
 NvtxObject* nvtx_string_of_number(uint64_t number) {
   for (const ObjectChunk* chunk = g_chunk.load(std::memory_order_acquire); chunk != nullptr; chunk = chunk->before) {
     const auto from = reinterpret_cast<uint64_t>(chunk);
-    if (number > from && number - from < chunk->size - sizeof(NvtxObject))
+    const uint64_t object = number - offsetof(NvtxObject, text);
+    if (object > from && object - from < chunk->size - sizeof(NvtxObject))
       return nvtx_string_of(reinterpret_cast<const void*>(number));
   }
   return nullptr;

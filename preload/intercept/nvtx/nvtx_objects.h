@@ -45,6 +45,7 @@ void nvtx_destroy(NvtxObject* object);
 // The object of a handle. Null (counted): the handle is null or not ours.
 NvtxObject* nvtx_domain_of(const void* handle);
 NvtxObject* nvtx_string_of(const void* handle);
+void* nvtx_string_handle(NvtxObject* string);  // what the program gets: the address of the text
 // The same for a number in a payload, which may have any value. Null: it is not in memory of ours.
 NvtxObject* nvtx_string_of_number(uint64_t number);
 

@@ -9,6 +9,7 @@
 #include "preload/intercept/nvtx/nvtx_scopes.h"
 #include "preload/log/count.h"
 #include "preload/record/append.h"
+#include "preload/record/texts.h"
 
 #include <cstring>
 
@@ -53,6 +54,17 @@ struct Texts {
     uint8_t* to = format::put_varint(bytes + size, offset);
     to = format::put_text(to, text);
     size = static_cast<size_t>(to - bytes);
+  }
+  // A text that the log has once, however long it is. False: there is no room for it in the table of names.
+  bool refer(uint32_t offset, const NvtxObject& string) {
+    constexpr size_t kMostBytes = 16;  // of two varints
+    if (size + kMostBytes > sizeof bytes) return false;
+    const format::StringId id = intern_string(string.view(), string.hash);
+    if (id == format::StringId{}) return false;
+    uint8_t* to = format::put_varint(bytes + size, format::kNvtxTextReference + offset);
+    to = format::put_varint(to, static_cast<uint64_t>(id));
+    size = static_cast<size_t>(to - bytes);
+    return true;
   }
 };
 
@@ -101,7 +113,8 @@ void read_field(NvtxObject* domain, const NvtxField& field, const char* payload,
     case NvtxField::Registered:
       if (const NvtxObject* const string = nvtx_string_of_number(word); string != nullptr) {
         text = string->view();
-        texts.add(field.offset, text.substr(0, kMaxPayloadTexts));
+        constexpr size_t kShort = 32;  // not longer than some uses of a reference and its definition
+        if (text.size() <= kShort || !texts.refer(field.offset, *string)) texts.add(field.offset, text);
       }
       break;
     case NvtxField::EmbeddedText: {

@@ -140,7 +140,7 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
     return;
   }
   launched(state.stream, operations, scope.end_tick());
-  if (gpu_in_bursts() && !gpu_burst_holds(scope.begin_tick())) [[unlikely]]
+  if (gpu_in_bursts() && !gpu_burst_holds(state.stream, scope.begin_tick(), scope.end_tick(), operations)) [[unlikely]]
     state.flags |= format::kLaunchNoGpuTimes;
   mark_if_due(state.stream, programmatic);
 }

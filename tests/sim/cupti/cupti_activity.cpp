@@ -72,9 +72,9 @@ using namespace sim;
 
 extern "C" {
 
-SIM_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { return enable(kind, true); }
-SIM_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) { return enable(kind, true); }
-SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return enable(kind, false); }
+SIM_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { return noted(enable(kind, true)); }
+SIM_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) { return noted(enable(kind, true)); }
+SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return noted(enable(kind, false)); }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
@@ -99,9 +99,9 @@ SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Acti
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable) {
-  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
-  if (script().cupti.absent_driver_api) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), true)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
+  if (script().cupti.absent_driver_api) return noted(CUPTI_ERROR_NOT_SUPPORTED);
+  if (cbid == 0 || cbid >= kDriverCallbacks) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -111,8 +111,8 @@ SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable) {
-  if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
-  if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (excluded_by_subscriber(state(), true)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
+  if (cbid == 0 || cbid >= kRuntimeCallbacks) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -161,22 +161,22 @@ SIM_EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t) {
 
 SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBufferSizeBytes,
                                                   CUpti_Activity** record) {
-  if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (buffer == nullptr || record == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   uint8_t* next = buffer;
   if (*record != nullptr) next = reinterpret_cast<uint8_t*>(*record) + record_size((*record)->kind);
-  if (next >= buffer + validBufferSizeBytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (next >= buffer + validBufferSizeBytes) return noted(CUPTI_ERROR_MAX_LIMIT_REACHED);
   CUpti_ActivityKind kind;
   memcpy(&kind, next, sizeof kind);
   const size_t size = record_size(kind);
-  if (size == 0) return CUPTI_ERROR_INVALID_KIND;
-  if (next + size > buffer + validBufferSizeBytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (size == 0) return noted(CUPTI_ERROR_INVALID_KIND);
+  if (next + size > buffer + validBufferSizeBytes) return noted(CUPTI_ERROR_MAX_LIMIT_REACHED);
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }
 
 SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
-  if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (dropped == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (excluded_by_subscriber(state(), false)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   *dropped = now.dropped;

@@ -1,5 +1,6 @@
 // The callback API of the simulated CUPTI (one subscriber at a time, like the real one) and its small queries: ids,
 // names, time.
+#include <utility>
 #include "tests/sim/cupti/cupti_scope.h"
 #include "tests/sim/cupti/cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -40,6 +41,8 @@ struct CallbackName {
 };
 #include "cupti_names.inc"
 
+thread_local CUptiResult tl_last_error = CUPTI_SUCCESS;
+
 const char* name_in(const CallbackName* table, size_t count, uint32_t cbid) {
   for (size_t i = 0; i < count; ++i) {
     if (table[i].cbid == cbid) return table[i].name;
@@ -48,6 +51,12 @@ const char* name_in(const CallbackName* table, size_t count, uint32_t cbid) {
 }
 
 }  // namespace
+
+CUptiResult noted(CUptiResult result) {
+  if (result != CUPTI_SUCCESS) tl_last_error = result;
+  return result;
+}
+
 }  // namespace sim
 
 using namespace sim;
@@ -55,11 +64,11 @@ using namespace sim;
 extern "C" {
 
 SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata) {
-  if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (subscriber == nullptr || callback == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
-  if (now.subscriber != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (now.subscriber != nullptr) return noted(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   now.subscriber = std::make_unique<Subscriber>();
   now.subscriber->callback = callback;
   now.subscriber->user = userdata;
@@ -153,7 +162,7 @@ SIM_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_
 }
 
 SIM_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
-  if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (version == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   *version = script().cupti.version != 0 ? script().cupti.version : CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
 }
@@ -184,45 +193,45 @@ SIM_EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
 }
 
 SIM_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* deviceId) {
-  if (deviceId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (deviceId == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *deviceId = state().driver.load()->device_of(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* contextId) {
-  if (contextId == nullptr || context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (contextId == nullptr || context == nullptr) return noted(CUPTI_ERROR_INVALID_CONTEXT);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *contextId = state().driver.load()->context_id(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
                                           uint32_t* streamId) {
-  if (streamId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (streamId == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *streamId = state().driver.load()->stream_id(context, stream, perThreadStream != 0);
-  return *streamId != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
+  return noted(*streamId != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM);
 }
 SIM_EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t* streamId) {
   return cuptiGetStreamIdEx(context, stream, 0, streamId);
 }
 SIM_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* nodeId) {
-  if (node == nullptr || nodeId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (node == nullptr || nodeId == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (script().cupti.no_graph_ids) return noted(CUPTI_ERROR_NOT_SUPPORTED);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *nodeId = state().driver.load()->node_id(node);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* pId) {
-  if (graph == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (graph == nullptr || pId == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (script().cupti.no_graph_ids) return noted(CUPTI_ERROR_NOT_SUPPORTED);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *pId = state().driver.load()->graph_id(graph);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t* pId) {
-  if (graphExec == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
+  if (graphExec == nullptr || pId == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
+  if (script().cupti.no_graph_ids) return noted(CUPTI_ERROR_NOT_SUPPORTED);
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return noted(result);
   *pId = state().driver.load()->exec_id(graphExec);
   return CUPTI_SUCCESS;
 }
@@ -235,6 +244,11 @@ SIM_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** str
 SIM_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** str) {
   return cuptiGetResultString(result, str);
 }
-SIM_EXPORT CUptiResult cuptiGetLastError() { return CUPTI_SUCCESS; }
+// Of the thread's failed calls, until it is read.
+// The launch of a graph leaves an error of the process that stays, as CUPTI 13.0 does on an H200.
+SIM_EXPORT CUptiResult cuptiGetLastError() {
+  const CUptiResult error = std::exchange(tl_last_error, CUPTI_SUCCESS);
+  return error == CUPTI_SUCCESS && state().graph_launched ? CUPTI_ERROR_OUT_OF_MEMORY : error;
+}
 
 }  // extern "C"

@@ -111,6 +111,9 @@ bool records_call(State& now, const ApiEvent& event) {
   // As observed with CUPTI 13.0: if the kind is enabled and no single call is, only calls that the program makes itself
   // are recorded.
   if (now.driver_kind_alone && event.inside_runtime) return false;
+  // As seen on an H200 (the sample callback_timestamp of CUDA 13.0): with callbacks of runtime calls, no operation has
+  // the record of a driver call inside of one.
+  if (event.inside_runtime && now.subscriber != nullptr && now.subscriber->runtime.any()) return false;
   return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
 }
 
@@ -137,6 +140,7 @@ class Sink final : public ActivitySink {
       now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
     }
     const bool driver = event.domain == ApiDomain::Driver, wanted = records_call(now, event);
+    if (driver && wanted && event.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch) now.graph_launched = true;
     if (event.watched && !wanted) tl_kept_correlation = event.correlation;
     if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] && wanted) {
       for (const auto& [kind, id] : external_ids()) {

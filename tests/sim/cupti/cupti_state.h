@@ -86,6 +86,7 @@ struct State {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::deque<Finished> finished;  // complete, not yet in a buffer
   uint64_t seen = 0, dropped = 0, buffers = 0;
+  std::atomic<bool> graph_launched{false};  // while driver calls are recorded
 
   std::recursive_mutex delivery;  // guards the next two; recursive: a callback of the program may flush
   Buffer open;
@@ -104,7 +105,8 @@ struct State {
 };
 
 State& state();
-CUptiResult attach();  // finds the driver, becomes its sink
+CUptiResult noted(CUptiResult result);  // a failure becomes the thread's last error
+CUptiResult attach();                   // finds the driver, becomes its sink
 void detach();
 CUptiResult enable_kind(CUpti_ActivityKind kind, bool on);
 uint64_t thread_of_half(const uint8_t* half);  // pthread_self() of a thread that was in a call, by its low half

@@ -12,6 +12,7 @@
 #include "analyzer/base/row_chunks.h"
 #include "analyzer/input/log/build/call_join.h"
 #include "analyzer/input/log/build/stages.h"
+#include "analyzer/model/coverage_facts.h"
 #include "analyzer/model/graph_origins.h"
 
 #include <algorithm>
@@ -111,6 +112,11 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, Launch
                                                  : OperationReason::Internal;  // in no known call
 }
 
+void sort_unique(std::vector<uint32_t>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 // Adds to `coverages`, by process. Returns whether an operation may have a time that cannot be true.
 bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
                      const std::vector<ProcessThreads>& threads, unsigned workers, std::vector<Coverage>& coverages) {
@@ -120,6 +126,7 @@ bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     uint32_t stream_end;  // row after the last operation of the stream
     Coverage coverage;
     bool may_be_unusable = false;
+    std::vector<uint32_t> unseen;  // correlation ids of calls that no hook recorded, ascending
   };
   std::vector<std::unordered_set<uint32_t>> device_launched(trace.processes.size());  // graphs that kernels may launch
   for (const Graph& graph : trace.graphs) {
@@ -143,7 +150,7 @@ bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     if (stream.operations.size() == 0) continue;
     const uint32_t process = index(trace.device(stream.device).process);
     each_chunk(stream.operations.first, stream.operations.last, kChunk, [&](uint32_t first, uint32_t last) {
-      chunks.push_back({process, {first, last}, stream.operations.last, {}});
+      chunks.push_back({process, {first, last}, stream.operations.last, {}, false, {}});
     });
   }
   parallel_for(
@@ -165,6 +172,8 @@ bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
             const OperationReason reason =
                 reason_for(found, operation, launched_from(chunk.process, operation), records);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
+            if (found == kInsideNoCall && reason == OperationReason::Unlinked)
+              chunk.unseen.push_back(operation.correlation);
             continue;
           }
           operation.launch = found;
@@ -173,11 +182,13 @@ bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           if (operation.start_ns < launch.begin_ns) ++chunk.coverage.operations_before_launch;
           launch.add_flag_atomically(kHostHasGpu);  // operations of one launch may be on several streams
         }
+        sort_unique(chunk.unseen);
       },
       workers);
   bool any = false;
   for (const Chunk& chunk : chunks) {
     coverages[chunk.process].add(chunk.coverage);
+    unseen[chunk.process].insert(unseen[chunk.process].end(), chunk.unseen.begin(), chunk.unseen.end());
     any |= chunk.may_be_unusable;
   }
   return any;

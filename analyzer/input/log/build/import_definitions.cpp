@@ -247,6 +247,12 @@ void import_definitions(LogInput& input, Trace& trace) {
   }
   input.gpu_clock = definitions.gpu_clock;
   input.schemas = definitions.nvtx_schemas;
+  if (input.schemas.id_limit() != 0) {
+    constexpr size_t kShort = 32;  // the recorder refers to longer ones only
+    definitions.strings.for_each([&](format::StringId id, std::string_view text) {
+      if (text.size() > kShort) input.payload_texts.emplace(static_cast<uint32_t>(id), text);
+    });
+  }
   input.counters = definitions.nvtx_counters;
   input.semantics = CounterSemantics(definitions.nvtx_semantics);
   input.scopes = NvtxScopes(definitions.nvtx_scopes);

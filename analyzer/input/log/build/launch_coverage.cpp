@@ -94,6 +94,7 @@ class LaunchCount {
         ++chunk.process->coverage.launches_without[static_cast<size_t>(why)];
       }
     }
+    for (Process& process : trace_.processes) explain_unknown(process);
   }
 
  private:
@@ -107,6 +108,23 @@ class LaunchCount {
     std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
     int64_t old = last.load(std::memory_order_relaxed);
     while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
+  }
+
+  // Two kinds of launches are counted by the recorder and not named in the log: those whose burst of GPU times had to
+  // end before their records came, and those whose records had no valid times (kernels that a range profiler replays).
+  static void explain_unknown(Process& process) {
+    if (!process.is_prof_log()) return;
+    uint64_t* const without = process.coverage.launches_without;
+    uint64_t& unknown = without[static_cast<size_t>(LaunchReason::Unknown)];
+    const auto move = [&](uint64_t most, LaunchReason to) {
+      const uint64_t moved = std::min(unknown, most);
+      unknown -= moved;
+      without[static_cast<size_t>(to)] += moved;
+    };
+    const uint64_t pending = without[static_cast<size_t>(LaunchReason::Pending)];
+    if (process.fact("gpu_times") == "in bursts" && process.gpu_pending > pending)
+      move(process.gpu_pending - pending, LaunchReason::Pending);
+    move(process.counter(format::LossCounter::gpu_clock_errors), LaunchReason::NotTimed);
   }
 
   // `gpu_records_lost`: CUPTI dropped some of the process.

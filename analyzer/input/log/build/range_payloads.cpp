@@ -1,7 +1,9 @@
 #include "analyzer/input/log/build/range_payloads.h"
 
 #include "analyzer/base/json/json_text.h"
+#include "preload/format/nvtx_events.h"
 #include "preload/format/nvtx_types.h"
+#include "preload/format/wire.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +13,49 @@
 
 namespace prof::analyzer {
 
+namespace {
+
+// The payload with the texts that it refers to in their places. False: it refers to none.
+bool with_references(const RecordedPayload& payload, const LogInput& input, RecordedPayload& whole) {
+  const auto* const from = reinterpret_cast<const uint8_t*>(payload.texts.data());
+  format::Cursor cursor{from, from + payload.texts.size()};
+  std::string texts;
+  bool any = false;
+  const auto add = [&](uint64_t offset, std::string_view text) {
+    uint8_t head[24];
+    const uint8_t* end = format::put_varint(format::put_varint(head, offset), text.size());
+    texts.append(reinterpret_cast<const char*>(head), static_cast<size_t>(end - head));
+    texts += text;
+  };
+  while (cursor.ok && !cursor.at_end()) {
+    const uint64_t offset = cursor.varint();
+    if (!cursor.ok) break;
+    if (offset < format::kNvtxTextReference) {
+      const std::string_view text = cursor.text();
+      if (cursor.ok) add(offset, text);
+      continue;
+    }
+    any = true;
+    const auto known = input.payload_texts.find(static_cast<uint32_t>(cursor.varint()));
+    if (cursor.ok && known != input.payload_texts.end()) add(offset - format::kNvtxTextReference, known->second);
+  }
+  if (!any) return false;
+  whole = payload;
+  whole.texts = std::move(texts);
+  return true;
+}
+
+}  // namespace
+
 uint32_t RangePayloads::take(uint64_t tick, const LogInput& input, ThreadId thread) {
   if (pending_.empty()) return 0;
   if (pending_.back()->tick != tick) {
     leave_unread(input);
     return 0;
+  }
+  std::vector<RecordedPayload> whole(pending_.size());
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    if (with_references(*pending_[i], input, whole[i])) pending_[i] = &whole[i];
   }
   const DecodedPayload decoded = decode_payloads(input.schemas, pending_);
   pending_.clear();

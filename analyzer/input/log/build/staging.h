@@ -177,7 +177,8 @@ struct LogInput {
   ProcessId process{};
   LogIds ids;
   std::optional<format::GpuClock> gpu_clock;
-  PayloadSchemas schemas;  // their texts are views into the file
+  PayloadSchemas schemas;                                   // their texts are views into the file
+  std::unordered_map<uint32_t, std::string> payload_texts;  // that payloads refer to, by the id of the string
   ById<format::NvtxCounterId, format::NvtxCounterDef> counters;
   CounterSemantics semantics;
   NvtxScopes scopes;

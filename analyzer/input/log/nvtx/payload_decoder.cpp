@@ -171,7 +171,9 @@ std::optional<uint64_t> PayloadDecoder::value(const format::NvtxSchemaEntry& ent
     return at + 8;
   }
   if (entry.type == nvtx::kRegisteredString) {
-    shown(copied_text(at));
+    uint64_t handle = 0;
+    if (have(at, 8)) std::memcpy(&handle, bytes_.data() + at, 8);
+    if (handle != 0 || !have(at, 8)) shown(copied_text(at));  // a null handle is no text
     return at + 8;
   }
   if (one == 0 && schemas_.find(entry.nested) == nullptr) {

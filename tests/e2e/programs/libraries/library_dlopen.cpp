@@ -3,7 +3,7 @@
 // library with its own symbols first launches without passing libprof's hooks.)
 // Env: PROF_LIBS=1 PROF_GPU=off
 // Expect: status 0
-// Expect: log 1: 4 library_call, 3 kernel_launch, 0 lost, whole
+// Expect: log 1: 4 library_call, 4 kernel_launch, 0 lost, whole
 // Expect: log 1: 1 library_call(cublasSgemm_v2(transa=N, transb=T, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=0))
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, beta=0))
 // Expect: log 1: 1 library_call(cufftExecC2C(points=512, batch=2, A=complex64, C=complex64, direction=forward))
