@@ -32,8 +32,9 @@ constinit Noted g_noted[static_cast<size_t>(Bypass::Count)] = {};
 
 // A driver in another namespace is a second libcuda in the map of the process.
 struct Namespaces {
-  std::atomic<uint32_t> looked_at{0};  // the opens after which the map was read
-  std::atomic<bool> driver{false};     // another libcuda was found
+  std::atomic<uint32_t> opens{0}, looks{0};  // opens when the map was last read, and how often since that one
+  std::atomic<bool> looking{false};          // one thread reads the map at a time
+  std::atomic<bool> driver{false};           // another libcuda was found
   std::atomic<uint64_t> written{0};
 };
 constinit Namespaces g_namespaces;
@@ -42,7 +43,7 @@ constinit Namespaces g_namespaces;
 uint32_t mapped_drivers() {
   const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
-  static char buffer[8192];  // only one thread describes at a time (looked_at)
+  static char buffer[8192];  // only one thread reads it at a time
   size_t kept = 0;
   uint32_t found = 0;
   for (;;) {
@@ -64,11 +65,17 @@ uint32_t mapped_drivers() {
   return found;
 }
 
+// An open is noted before it is made, so the map is read several times after it.
 void look_at_namespaces() {
+  constexpr uint32_t kMostLooks = 40;
   const uint32_t opens = __atomic_load_n(&prof_namespace_opens, __ATOMIC_RELAXED);
-  uint32_t before = g_namespaces.looked_at.load(std::memory_order_relaxed);
-  if (opens == before || !g_namespaces.looked_at.compare_exchange_strong(before, opens)) return;
+  if (opens == 0 || g_namespaces.driver.load(std::memory_order_relaxed)) return;
+  if (g_namespaces.opens.exchange(opens, std::memory_order_relaxed) != opens)
+    g_namespaces.looks.store(0, std::memory_order_relaxed);
+  if (g_namespaces.looks.fetch_add(1, std::memory_order_relaxed) >= kMostLooks) return;
+  if (g_namespaces.looking.exchange(true, std::memory_order_acquire)) return;
   if (mapped_drivers() > 1) g_namespaces.driver.store(true, std::memory_order_relaxed);
+  g_namespaces.looking.store(false, std::memory_order_release);
 }
 
 }  // namespace
