@@ -117,9 +117,14 @@ void sort_unique(std::vector<uint32_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-// Adds to `coverages`, by process. Returns whether an operation may have a time that cannot be true.
+struct LinkCounts {
+  Coverage coverage;
+  std::vector<uint32_t> unseen;  // correlation ids of calls that no hook recorded
+};
+
+// Adds to `counts`, by process. Returns whether an operation may have a time that cannot be true.
 bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
-                     const std::vector<ProcessThreads>& threads, unsigned workers, std::vector<Coverage>& coverages) {
+                     const std::vector<ProcessThreads>& threads, unsigned workers, std::vector<LinkCounts>& counts) {
   struct Chunk {
     uint32_t process;
     Rows rows;
@@ -187,8 +192,9 @@ bool link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
       workers);
   bool any = false;
   for (const Chunk& chunk : chunks) {
-    coverages[chunk.process].add(chunk.coverage);
-    unseen[chunk.process].insert(unseen[chunk.process].end(), chunk.unseen.begin(), chunk.unseen.end());
+    LinkCounts& of_process = counts[chunk.process];
+    of_process.coverage.add(chunk.coverage);
+    of_process.unseen.insert(of_process.unseen.end(), chunk.unseen.begin(), chunk.unseen.end());
     any |= chunk.may_be_unusable;
   }
   return any;
@@ -262,16 +268,22 @@ std::vector<UnusableOperation> correlate(std::vector<ProcessCalls>& calls, Trace
   const std::vector<ProcessThreads> threads = threads_by_process(trace);
   const std::vector<CorrelationTable> tables = join_calls(calls, threads, trace, workers);
   find_calls_under_way(trace);
-  std::vector<Coverage> coverages(trace.processes.size());
+  std::vector<LinkCounts> counts(trace.processes.size());
   std::vector<UnusableOperation> unusable;
-  if (link_operations(trace, tables, threads, workers, coverages)) {
+  if (link_operations(trace, tables, threads, workers, counts)) {
     unusable = leave_out_unusable(trace, mark);
     if (!unusable.empty()) {
-      coverages.assign(coverages.size(), {});
-      link_operations(trace, tables, threads, workers, coverages);
+      counts.assign(counts.size(), {});
+      link_operations(trace, tables, threads, workers, counts);
     }
   }
-  for (size_t p = 0; p < coverages.size(); ++p) trace.processes[p].coverage.add(coverages[p]);
+  for (size_t p = 0; p < counts.size(); ++p) {
+    Process& process = trace.processes[p];
+    process.coverage.add(counts[p].coverage);
+    sort_unique(counts[p].unseen);  // a launch may have operations in several chunks
+    if (!counts[p].unseen.empty())
+      process.counters.push_back({std::string(kLaunchesUnseen), counts[p].unseen.size(), format::Severity::Partial});
+  }
   learn_streams(trace);
   return unusable;
 }
