@@ -45,6 +45,7 @@ void reset(CuptiClient& client) {
   client.requested_v2.store(nullptr, std::memory_order_release);
   client.completed_v2.store(nullptr, std::memory_order_release);
   client.spare.state.store(SpareBuffer::None, std::memory_order_relaxed);
+  client.keeps_spare.store(false, std::memory_order_relaxed);
   client.clock.store(nullptr, std::memory_order_release);
   client.system_thread_ids.store(false, std::memory_order_relaxed);
   client.dropped.store(0, std::memory_order_relaxed);
@@ -155,6 +156,7 @@ void enable_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind) {
   wanted.until.store(0, std::memory_order_release);
   wanted.from.store(gpu_clock_ns(), std::memory_order_release);
   wanted.until.store(kOpenEnd, std::memory_order_release);
+  client.keeps_spare.store(true, std::memory_order_release);
   ask_for_spare(client);
 }
 
@@ -225,9 +227,11 @@ void return_spares_to_cupti_clients() {
   for (CuptiClient& client : g_cupti_clients) {
     uint8_t* buffer = nullptr;
     size_t size = 0, most = 0;
+    if (!client.registered()) continue;
+    const bool active = cupti_client_active(client);
+    if (!active) client.keeps_spare.store(false, std::memory_order_release);
     const bool scoped = client.requested_v2.load(std::memory_order_acquire) != nullptr;
-    if (client.registered() && (scoped || !cupti_client_active(client)) && take_spare(client, buffer, size, most))
-      return_empty_buffer(client, buffer, size);
+    if ((scoped || !active) && take_spare(client, buffer, size, most)) return_empty_buffer(client, buffer, size);
   }
 }
 

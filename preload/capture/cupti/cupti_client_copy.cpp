@@ -291,6 +291,9 @@ class Copying {
 void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes) {
   const Copying copying(client);
   if (!client.registered()) return;
+  // A subscriber has all its buffers after a flush (CUPTI 13.5).
+  const bool keeps_one = client.requested_v2.load(std::memory_order_acquire) == nullptr &&
+                         client.keeps_spare.load(std::memory_order_acquire);
   Copy copy(client, context, stream);
   // A record does not contain its size: it ends where the next one starts.
   CUpti_Activity* record = nullptr;
@@ -307,10 +310,9 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
     if (kind != CUPTI_ACTIVITY_KIND_INVALID && !ours) copy.add(*one, size, kind);
     one = following;
   }
+  // Before the last one is returned: a profiler that has stopped may flush only if it gave one away.
+  if (keeps_one) ask_for_spare(client);
   copy.finish();
-  // A subscriber has all its buffers after a flush (CUPTI 13.5).
-  const bool scoped = client.requested_v2.load(std::memory_order_acquire) != nullptr;
-  if (!scoped && cupti_client_active(client)) ask_for_spare(client);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ struct CuptiClient {
   WantedKind kind[kCuptiKinds];
   std::atomic<uint64_t> driver_calls[kCallWords], runtime_calls[kCallWords];
   SpareBuffer spare;
+  std::atomic<bool> keeps_spare{false};  // from when it enables a kind until it flushes with none enabled
   // Threads that hand records over now, and the last one that began.
   std::atomic<uint32_t> copying{0}, copier{0};
 
