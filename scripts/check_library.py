@@ -28,6 +28,7 @@ GLIBC_ONLY = re.compile(r"__(?!stack_chk_fail)\w+_chk|__register_atfork|__cxa_at
 CLOCKS = re.compile(r"(?:__)?(?:clock_\w+|gettimeofday|time|ftime|timespec_get|nanosleep|u?sleep|p?select|p?poll|epoll_p?wait\d?|"
                     r"(?:pthread_cond|pthread_mutex|pthread_rwlock|sem|mq|sig|sigtimed)\w*(?:timed|clock)\w*|timer_\w+|timerfd_\w+|alarm|setitimer|thrd_sleep)")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
+NEWER_CUPTI_ROW = re.compile(r"^CUPTI_NEW_API\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
 LIBRARY_ROW = re.compile(r"^LIBRARY_API\((\w+), (\w+)", re.M)
 LIBRARY_VERSIONS = re.compile(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)")
@@ -49,6 +50,7 @@ def rows(folder):
             with open(path, encoding="utf-8") as source:
                 text = source.read()
             names |= set(ROW.findall(text))
+            names |= {f"{name}@libcupti.so.13" for name in NEWER_CUPTI_ROW.findall(text)}
             names |= {f"{name}@{version}" for name in RUNTIME_ROW.findall(text) for version in RUNTIME_VERSIONS}
             for library, name in LIBRARY_ROW.findall(text):
                 names |= {f"{name}@{version}" for version in versions[library]} or {name}

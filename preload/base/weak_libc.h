@@ -4,4 +4,5 @@
 // checked functions of _FORTIFY_SOURCE, so a declaration is not enough.
 #pragma once
 
-__asm__(".weak __memcpy_chk\n.weak __snprintf_chk\n.weak __register_atfork\n.weak __cxa_at_quick_exit\n");
+__asm__(
+    ".weak __memcpy_chk\n.weak __snprintf_chk\n.weak __read_chk\n.weak __register_atfork\n.weak __cxa_at_quick_exit\n");

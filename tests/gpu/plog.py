@@ -51,7 +51,16 @@ class Kind:
         def varint(name, indent):
             lines.extend([f"{indent}{name} = d[i]; i += 1", f"{indent}if {name} >= 128: {name}, i = long_varint(d, i, {name})"])
 
+        def quick(name, indent):
+            """2, 3, 4 or 9 bytes: the two lowest bits of the first one give the size"""
+            lines.append(f"{indent}size = (2, 3, 4, 9)[d[i] & 3]; {name} = int.from_bytes(d[i:i + size], 'little') >> (8 if size == 9 else 2); i += size")
+
         def body(name, letter, indent):
+            if letter in "TV":
+                quick(name, indent)
+                if letter == "T":
+                    lines.append(f"{indent}{name} = s[0] = (s[0] + {name}) & MASK64")
+                return
             varint(name, indent)
             if letter == "v":
                 pass

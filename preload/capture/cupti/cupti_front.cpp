@@ -122,6 +122,7 @@ template <class Find> bool open_with(ReadCuptiBuffer read, Find&& find) {
 
 }  // namespace
 
+bool cupti_front_abandoned() { return g_front.load(std::memory_order_acquire) == Front::Abandoned; }
 bool cupti_front_open() { return g_front.load(std::memory_order_acquire) == Front::Open; }
 
 bool open_cupti_front(const char* named, int driver_version, ReadCuptiBuffer read) {

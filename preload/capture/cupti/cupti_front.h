@@ -19,6 +19,7 @@ extern CuptiLibrary g_cupti;  // constant once the front is open; `reason`: why 
 extern CuptiBuffers g_cupti_buffers;
 
 bool cupti_front_open();
+bool cupti_front_abandoned();  // in the child of a fork
 // The contents of a buffer that CUPTI completed.
 struct ReadCounts {
   uint64_t operations = 0;  // kernels, copies, fills and whole graphs with valid times

@@ -16,8 +16,10 @@ constinit thread_local Kept t_kept __attribute__((tls_model("initial-exec"))) = 
 std::atomic<bool> g_refused_buffer{false};
 std::atomic<uint32_t> g_stays{CUPTI_SUCCESS};  // an error of ours that reading did not reset
 
+// Not in the child of a fork, where any call of CUPTI may end the process.
 CUptiResult read_error() {
-  return g_cupti.api.cuptiGetLastError != nullptr ? g_cupti.api.cuptiGetLastError() : CUPTI_SUCCESS;
+  const bool there = g_cupti.api.cuptiGetLastError != nullptr && !cupti_front_abandoned();
+  return there ? g_cupti.api.cuptiGetLastError() : CUPTI_SUCCESS;
 }
 
 bool is_ours(CUptiResult error) { return error == static_cast<CUptiResult>(g_stays.load(std::memory_order_relaxed)); }

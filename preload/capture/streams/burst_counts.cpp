@@ -28,10 +28,10 @@ class LowestId {
   std::atomic<uint64_t> word_{0};
 };
 
-constexpr uint64_t kOpen = UINT64_MAX;
+constexpr uint64_t kOpenBurst = UINT64_MAX;
 
 struct Burst {
-  std::atomic<uint64_t> begin_ns{kOpen}, end_ns{kOpen};
+  std::atomic<uint64_t> begin_ns{kOpenBurst}, end_ns{kOpenBurst};
   LowestId first, past;  // ids of calls that started in it, and after it
   std::atomic<uint64_t> held{0}, reported{0};
 
@@ -45,7 +45,7 @@ constexpr uint32_t kKept = 16;  // bursts whose records may still arrive
 Burst g_bursts[kKept];
 std::atomic<uint32_t> g_begun{0};
 std::atomic<uint64_t> g_missed_before{0};  // of older bursts
-std::atomic<uint64_t> g_begin_tick{kOpen}, g_end_tick{kOpen};
+std::atomic<uint64_t> g_begin_tick{kOpenBurst}, g_end_tick{kOpenBurst};
 
 struct OnStream {
   std::atomic<uint64_t> held, partly, reported;  // of the burst that runs or is being drained
@@ -64,7 +64,7 @@ void begin_burst_counts(uint64_t tick, uint64_t gpu_ns) {
   burst.past.clear();
   burst.held.store(0, std::memory_order_relaxed);
   burst.reported.store(0, std::memory_order_relaxed);
-  burst.end_ns.store(kOpen, std::memory_order_relaxed);
+  burst.end_ns.store(kOpenBurst, std::memory_order_relaxed);
   burst.begin_ns.store(gpu_ns, std::memory_order_relaxed);
   if (detail::g_streams != nullptr) {
     const uint32_t end = detail::g_streams->high_water.load(std::memory_order_acquire);
@@ -75,7 +75,7 @@ void begin_burst_counts(uint64_t tick, uint64_t gpu_ns) {
     }
   }
   g_begun.store(begun + 1, std::memory_order_release);
-  g_end_tick.store(kOpen, std::memory_order_relaxed);
+  g_end_tick.store(kOpenBurst, std::memory_order_relaxed);
   g_begin_tick.store(tick, std::memory_order_release);
 }
 
@@ -85,7 +85,7 @@ void end_burst_counts(uint64_t tick, uint64_t gpu_ns) {
 }
 
 void reset_burst_counts() {
-  g_begin_tick.store(kOpen, std::memory_order_relaxed);
+  g_begin_tick.store(kOpenBurst, std::memory_order_relaxed);
   g_begun.store(0, std::memory_order_relaxed);
   g_missed_before.store(0, std::memory_order_relaxed);
   for (Burst& burst : g_bursts) {
