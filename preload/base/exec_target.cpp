@@ -60,7 +60,7 @@ template <class Header, class Segment> class Program {
 
   // The offset in the file of an address of the program.
   bool offset_of(uint64_t address, uint64_t& offset) const {
-    Segment load;
+    Segment load{};
     const bool found = find(load, [address](const Segment& segment) {
       return segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz;
     });
@@ -92,7 +92,7 @@ bool needs_sanitizer_first(int fd, const Program<ElfW(Ehdr), ElfW(Phdr)>& progra
   bool has_needed = false;
   constexpr uint64_t kMostEntries = 256;
   for (uint64_t i = 0; i < dynamic.p_filesz / sizeof(ElfW(Dyn)) && i < kMostEntries; ++i) {
-    ElfW(Dyn) entry;
+    ElfW(Dyn) entry{};
     if (!read_at(fd, dynamic.p_offset + i * sizeof entry, &entry, sizeof entry) || entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
     if (entry.d_tag == DT_NEEDED && !has_needed) {

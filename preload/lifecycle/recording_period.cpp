@@ -1,4 +1,5 @@
 #include "preload/lifecycle/recording_period.h"
+#include "preload/format/loss_counters.h"
 
 #include "preload/base/clock.h"
 #include "preload/base/helper_wake.h"
