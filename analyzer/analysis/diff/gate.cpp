@@ -96,7 +96,7 @@ class Judge {
   void rows() {
     double common_before_ns = 0, common_now_ns = 0, now_ns = 0, before_ns = 0;
     const DiffRow *worst = nullptr, *open = nullptr, *largest = nullptr;
-    uint64_t untested = 0, of_rule = 0;
+    uint64_t of_rule = 0;
     for (const DiffRow& row : diff_.rows) {
       if (rule_.what == What::Kernel && !is_of_kernel(row, rule_.kernel)) continue;
       now_ns += row.now.ns_a_run();
@@ -108,7 +108,6 @@ class Judge {
       if (!row.ratio || !row.surely_ratio) {
         // An effect that was not tested may be as large as it looks.
         if (!matters(row, std::max(limit_, row.speed_percent().value_or(0) / 100 + 1))) continue;
-        ++untested;
         ++verdict_.open;
         if (open == nullptr || row.before.total_ns > open->before.total_ns) open = &row;
         continue;

@@ -34,9 +34,8 @@ void ask_for_spare(CuptiClient& client) {
 void request_buffer(const CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
   buffer = nullptr;
   size = most = 0;
-  CuptiRequestInfo info{sizeof info};
   if (const auto scoped = client.requested_v2.load(std::memory_order_acquire); scoped != nullptr)
-    return scoped(&buffer, &size, &most, &info);
+    return scoped(&buffer, &size, &most, nullptr);  // CUPTI 13.5 passes no information either
   if (const auto global = client.requested.load(std::memory_order_acquire); global != nullptr)
     global(&buffer, &size, &most);
 }

@@ -158,8 +158,7 @@ bool request_scoped(State& now, uint8_t** buffer, size_t* size, size_t* most) {
     std::lock_guard<std::mutex> lock(now.mutex);
     request = scoped().request;
   }
-  cupti_v2::RequestInfo info;
-  if (request != nullptr) request(buffer, size, most, &info);
+  if (request != nullptr) request(buffer, size, most, nullptr);  // as CUPTI 13.5
   return request != nullptr;
 }
 
