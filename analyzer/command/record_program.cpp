@@ -124,7 +124,7 @@ ProgramFacts look_at_path(const std::string& path) {
 
 ProgramFacts look_at_program(std::string_view command) {
   constexpr int kMostScripts = 4;  // as the kernel
-  const ProgramFacts facts = look_at_path(find_in_path(command));
+  ProgramFacts facts = look_at_path(find_in_path(command));
   ProgramFacts started = facts;
   for (int i = 0; i < kMostScripts && !started.elf; ++i) {
     const std::string interpreter = interpreter_of(started.path);

@@ -83,6 +83,8 @@ template <class T, class... D> constexpr bool is_one_of(Kinds<D...>) { return (s
 // Definitions whose id may be for one use (ids.h: kFirstOnceId).
 using IdsForOneUse =
     Kinds<StringPart, ModuleDef, FunctionDef, ConfigDef, GpuStreamDef, GpuKernelDef, NvtxLabelDef, StackDef>;
+template <class T>
+concept TakesIdsForOneUse = is_one_of<T>(IdsForOneUse{});
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {

@@ -14,7 +14,8 @@
 #include <cstring>
 
 extern "C" {
-__attribute__((visibility("hidden"))) void* prof_dlsym(void*, const char*);
+// Weak: test programs have the objects without dlsym.S.
+__attribute__((visibility("hidden"), weak)) void* prof_dlsym(void*, const char*);
 __attribute__((visibility("hidden"))) extern const char prof_exports_begin[], prof_exports_end[];
 }
 

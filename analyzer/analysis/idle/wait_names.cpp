@@ -79,7 +79,7 @@ bool is_python(std::string_view text) {
   if (text.starts_with('<')) return is_builtin_wait(text);
   if (text.starts_with('$')) {  // "$threading.py:320 wait"
     text.remove_prefix(1);
-    if (text.starts_with("<")) return is_builtin_wait(text);
+    if (text.starts_with('<')) return is_builtin_wait(text);
     const size_t colon = text.find(".py:"), space = text.rfind(' ');
     if (colon == std::string_view::npos || space == std::string_view::npos || space < colon) return false;
     return is_python_wait(text.substr(0, colon + 3), text.substr(space + 1));

@@ -146,7 +146,8 @@ struct FromEvents {
     if (anchors_and_threads) loader(def, place);
   }
   template <class T>
-  requires(format::is_one_of<T>(format::IdsForOneUse{})) void operator()(const T& def, RecordPlace place) {
+  requires format::TakesIdsForOneUse<T>
+  void operator()(const T& def, RecordPlace place) {
     if (static_cast<uint32_t>(def.id) >= format::kFirstOnceId) loader(def, place);
   }
 };
