@@ -1,7 +1,7 @@
 // syscall(number, …) of libc, for the calls that the recorder must know: exit_group is an exit without exit handlers
-// (exit_calls.cpp), unshare and setns may need a process with one thread (namespace_calls.cpp). Every other number jumps
-// to libc's function with all arguments unchanged: three comparisons, less than 1 ns of the 70 ns or more of a system
-// call. aarch64 has no such function: there these calls are not noticed.
+// (exit_calls.cpp), unshare and setns may need a process with one thread (namespace_calls.cpp). Every other number
+// jumps to libc's function with all arguments unchanged: three comparisons, less than 1 ns of the 70 ns or more of a
+// system call. aarch64 has no such function: there these calls are not noticed.
 
 #if defined(__x86_64__)
 

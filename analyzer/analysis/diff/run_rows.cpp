@@ -18,7 +18,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// The steps of each process, by their begin.
+// The steps of each process, in order of their start.
 class RunSteps {
  public:
   explicit RunSteps(const AnalysisInput& input) : of_process_(input.trace.processes.size()) {
@@ -45,7 +45,7 @@ class RunSteps {
     return static_cast<uint32_t>(later - steps.begin() - 1);
   }
 
-  // Begin of each step of the process with most steps, and the end of its last one.
+  // The start of each step of the process with most steps, and the end of its last one.
   std::vector<int64_t> cuts() const {
     const auto most = std::max_element(of_process_.begin(), of_process_.end(),
                                        [](const auto& a, const auto& b) { return a.size() < b.size(); });
@@ -141,7 +141,7 @@ class RunReader {
     return sum;
   }
 
-  // Cuts the run at the begin of each step, or after equally many operations.
+  // Cuts the run where each step begins, or after equally many operations.
   void divide(const std::vector<int64_t>& starts) {
     std::vector<int64_t> cuts = steps_.cuts();
     if (cuts.size() > kFewestBlocks) {

@@ -1,4 +1,4 @@
-// What happens when another profiler in the program enables, disables or asks for something? Its request is noted
+// What happens when another profiler in the program enables, disables or requests something? Its request is noted
 // (cupti_client.h), and CUPTI's own global setting is changed where the recorder does not need it as it is. The
 // stand-ins of both APIs (intercept/cupti/cupti_stand_ins.cpp) use it, on the profiler's threads.
 #pragma once
@@ -13,7 +13,7 @@ namespace prof::preload {
 using EnableKind = CUptiResult(CUPTIAPI*)(CUpti_ActivityKind kind);
 using EnableCall = CUptiResult(CUPTIAPI*)(CUpti_CallbackId cbid, uint8_t enable);
 
-// `real` is the function of CUPTI that the profiler called, or that stands for it in the global API.
+// `real` is the function of CUPTI that the profiler called, or its equivalent in the global API.
 CUptiResult request_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKind real);
 CUptiResult release_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKind real);
 // KIND_DRIVER or KIND_RUNTIME.

@@ -1,6 +1,6 @@
 // Which operations were launched in a burst of GPU times (PROF_BUDGET), and which of them has CUPTI reported? Records
 // of operations from before a burst and from after its end arrive while it is drained, and those of a burst may arrive
-// after it. So they are told apart by their correlation id: a burst has the ids of the calls that CUPTI saw start
+// after it. So they are told apart by their correlation id: a burst has the ids of the calls whose start CUPTI saw
 // within it. Launches call it, the helper thread, and the thread that reads CUPTI's buffers.
 #pragma once
 

@@ -21,9 +21,11 @@ static int status_of(pid_t child) {
 int main(int argc, char** argv) {
   setvbuf(stdout, NULL, _IONBF, 0);
   if (argc > 1) return printf("child %s\n", argv[1]), 9;
-  printf("default: %d, of libc: %d\n", dlsym(RTLD_DEFAULT, "puts") == (void*)puts, dlsym(RTLD_NEXT, "puts") == (void*)puts);
+  printf("default: %d, of libc: %d\n", dlsym(RTLD_DEFAULT, "puts") == (void*)puts,
+         dlsym(RTLD_NEXT, "puts") == (void*)puts);
   printf("itself: %d\n", dlsym(RTLD_NEXT, "dlsym") != NULL);
-  const char* const names[] = {"no_such", "cuInit", "cuLaunchKernel", "cudaLaunchKernel", "cuptiSubscribe", "cublasCreate_v2", "ncclAllReduce", "nvtxMarkA", "cu", "c"};
+  const char* const names[] = {"no_such", "cuInit", "cuLaunchKernel", "cudaLaunchKernel", "cuptiSubscribe",
+                               "cublasCreate_v2", "ncclAllReduce", "nvtxMarkA", "cu", "c"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
     printf("%s: %d %d\n", names[i], dlsym(RTLD_DEFAULT, names[i]) != NULL, dlsym(RTLD_NEXT, names[i]) != NULL);
   printf("error: %s\n", dlsym(RTLD_DEFAULT, "no_such_name") == NULL && dlerror() != NULL ? "yes" : "no");

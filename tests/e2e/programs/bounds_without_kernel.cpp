@@ -248,7 +248,7 @@ void graph_of_it() {
   }
 }
 
-// The host reads a word that a copy after the kernel writes. No call tells it.
+// The host reads a word that a copy after the kernel writes. No call shows it.
 void copied_word_is_read_by_the_host() {
   const CUdeviceptr flag = word(), there = sim_program::allocate(sizeof(uint32_t));
   SIM_CHECK(cuMemsetD32(there, 1, 1));
@@ -295,7 +295,8 @@ void host_is_late() {
   finish();
 }
 
-// A process waits for another one, which uses another GPU. The second one's clock does not run behind the message.
+// A process waits for another one, which uses another GPU. The message never arrives before the second one's clock has
+// reached its time.
 void process_waits_for_process() {
   int ends[2];
   if (pipe(ends) != 0) exit(98);

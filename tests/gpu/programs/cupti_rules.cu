@@ -1,6 +1,6 @@
 // Rules of CUPTI alone on which sharing it with another profiler depends.
-//   cupti_rules calls CALLBACKS CALLS   CALLBACKS: none, runtime (its whole domain), runtime_launch (one function), driver,
-//                                       resource, late_runtime (once there is a context); CALLS: driver (single driver
+//   cupti_rules calls CALLBACKS CALLS   CALLBACKS: none, runtime (its whole domain), runtime_launch (one function),
+//                                       driver, resource, late_runtime (once there is a context); CALLS: driver (single driver
 //                                       calls), both (single driver and runtime calls), kinds (all of both).
 //                                       Prints for each operation which record of a call has its correlation id
 //   cupti_rules graph SETTINGS          what it returns after the launch of a graph, with some of libprof.so's settings
@@ -15,12 +15,15 @@
 #include <string>
 #include <thread>
 
-#define CUPTI_FUNCTIONS(F)                                                                                                   \
-  F(cuptiSubscribe) F(cuptiUnsubscribe) F(cuptiEnableDomain) F(cuptiEnableCallback) F(cuptiGetLastError) F(cuptiGetResultString) \
-  F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) F(cuptiActivityDisable) \
-  F(cuptiActivityEnableDriverApi) F(cuptiActivityEnableRuntimeApi) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord)    \
-  F(cuptiActivityGetNumDroppedRecords) F(cuptiActivitySetAttribute) F(cuptiSetThreadIdType) F(cuptiGetStreamIdEx)            \
-  F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiGetGraphId) F(cuptiGetGraphNodeId) F(cuptiGetGraphExecId) F(cuptiGetVersion)
+#define CUPTI_FUNCTIONS(F)                                                                                        \
+  F(cuptiSubscribe)                                                                                               \
+  F(cuptiUnsubscribe) F(cuptiEnableDomain) F(cuptiEnableCallback) F(cuptiGetLastError) F(cuptiGetResultString)    \
+      F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable)          \
+          F(cuptiActivityDisable) F(cuptiActivityEnableDriverApi) F(cuptiActivityEnableRuntimeApi)                \
+              F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords)         \
+                  F(cuptiActivitySetAttribute) F(cuptiSetThreadIdType) F(cuptiGetStreamIdEx) F(cuptiGetContextId) \
+                      F(cuptiGetDeviceId) F(cuptiGetGraphId) F(cuptiGetGraphNodeId) F(cuptiGetGraphExecId)        \
+                          F(cuptiGetVersion)
 #include "cupti_alone.cuh"
 
 __global__ void empty_kernel() {}
@@ -58,30 +61,35 @@ static void CUPTIAPI called_back(void*, CUpti_CallbackDomain, CUpti_CallbackId, 
 
 static void single_calls(bool runtime) {
   for (const CUpti_CallbackId call :
-       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
-        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpy})
+       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpy})
     g_cupti.cuptiActivityEnableDriverApi(call, 1);
   if (!runtime) return;
-  for (const CUpti_CallbackId call :
-       {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
-        CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,
+  for (const CUpti_CallbackId call : {
+         CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
+             CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,
 #if CUDART_VERSION >= 13000
-        CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
+             CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
 #endif
-        CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000})
+             CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000
+       })
     g_cupti.cuptiActivityEnableRuntimeApi(call, 1);
 }
 
 static void subscribe(const std::string& callbacks) {
   CUpti_SubscriberHandle subscriber = nullptr;
   std::printf("subscribe %d; ", g_cupti.cuptiSubscribe(&subscriber, called_back, nullptr));
-  if (callbacks == "runtime" || callbacks == "late_runtime") g_cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+  if (callbacks == "runtime" || callbacks == "late_runtime")
+    g_cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
   if (callbacks == "driver") g_cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
   if (callbacks == "resource") g_cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE);
   if (callbacks == "runtime_launch") {
-    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
+    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API,
+                                CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
 #if CUDART_VERSION >= 13000
-    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000);
+    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API,
+                                CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000);
 #endif
   }
 }
@@ -129,8 +137,8 @@ static void last(const char* after, int result) {
   std::printf("%s: returned %d, last error %d %s, read again %d\n", after, result, error, text, again);
 }
 
-// Which of our settings makes the launch of a graph leave an error: one letter each of t (timestamp callback), i (system
-// thread ids), z (zeroed buffers), d (single driver calls), p (copies between devices), r (runtime calls).
+// Which of our settings makes the launch of a graph leave an error: one letter each of t (timestamp callback), i
+// (system thread ids), z (zeroed buffers), d (single driver calls), p (copies between devices), r (runtime calls).
 static int graph(const char* settings) {
   const auto has = [&](char letter) { return std::strchr(settings, letter) != nullptr; };
   uint8_t zeroed = 1;
@@ -139,7 +147,8 @@ static int graph(const char* settings) {
   if (has('i')) g_cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (has('z')) g_cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
   g_cupti.cuptiActivityRegisterCallbacks(requested, completed);
-  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
+  for (const CUpti_ActivityKind kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
     g_cupti.cuptiActivityEnable(kind);
   if (has('p')) g_cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2);
   if (has('r')) g_cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -171,13 +180,14 @@ static int errors() {
   size_t size = sizeof zeroed;
   TRY(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed));
   TRY(cuptiActivityRegisterCallbacks(maybe_requested, completed));
-  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY2})
+  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                        CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMCPY2})
     TRY(cuptiActivityEnable(kind));
   for (uint32_t cbid = 1; cbid < CUPTI_DRIVER_TRACE_CBID_SIZE; ++cbid) {
     const CUptiResult result = g_cupti.cuptiActivityEnableDriverApi(cbid, 1);
     const CUptiResult error = g_cupti.cuptiGetLastError();
-    if (result != CUPTI_SUCCESS || error != CUPTI_SUCCESS) std::printf("cuptiActivityEnableDriverApi(%u): returned %d, last error %d\n", cbid, result, error);
+    if (result != CUPTI_SUCCESS || error != CUPTI_SUCCESS)
+      std::printf("cuptiActivityEnableDriverApi(%u): returned %d, last error %d\n", cbid, result, error);
   }
   void* memory = nullptr;
   CHECK(cudaMalloc(&memory, 64));

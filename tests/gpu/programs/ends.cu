@@ -1,4 +1,4 @@
-// A program that does some work on the GPU and then ends in one way. Built with the static cudart. Step `exits` runs it.
+// A program that runs kernels and then ends in one way. Built with the static cudart. Step `exits` runs it.
 //
 //   ends HOW [PAUSE_MS]   2,000 kernels, a synchronisation, a pause, and then HOW:
 //                         return, exit, _exit, _Exit, quick_exit, abort, pthread_exit

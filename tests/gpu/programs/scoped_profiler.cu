@@ -36,8 +36,7 @@ void work(int count) {
   MUST(cuMemsetD8Async(memory, 1, sizeof host, stream));
   MUST(cuMemcpyHtoDAsync(memory, host, sizeof host, stream));
   void* arguments[] = {&memory};
-  for (int i = 0; i < count; ++i)
-    MUST(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  for (int i = 0; i < count; ++i) MUST(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
   MUST(cuCtxSynchronize());
   MUST(cuStreamDestroy(stream));
   MUST(cuMemFree(memory));
@@ -45,4 +44,6 @@ void work(int count) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return scoped_profiler::run(argc, argv, make_context, work, [] { MUST(cuProfilerStart()); }); }
+int main(int argc, char** argv) {
+  return scoped_profiler::run(argc, argv, make_context, work, [] { MUST(cuProfilerStart()); });
+}

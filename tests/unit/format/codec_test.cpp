@@ -240,7 +240,7 @@ TEST(Codec, AVarintHasTheSameBytesWithAndWithoutBranches) {
       uint8_t bytes[kMaxVarintBytes];
       uint8_t* const behind = put(bytes, value);
       EXPECT_EQ(std::string(bytes, behind), expected) << value;
-      Cursor from{bytes, behind};
+      Cursor from{bytes, end};
       EXPECT_EQ(from.varint(), value);
     }
   }
@@ -253,10 +253,10 @@ TEST(Codec, AQuickNumberIsReadAsItWasWritten) {
   }
   for (const uint64_t value : values) {
     uint8_t bytes[kMaxQuickBytes];
-    const uint8_t* const behind = put_quick(bytes, value);
-    const auto size = static_cast<size_t>(behind - bytes);
+    const uint8_t* const end = put_quick(bytes, value);
+    const auto size = static_cast<size_t>(end - bytes);
     EXPECT_EQ(size, value >> 14 == 0 ? 2u : value >> 22 == 0 ? 3u : value >> 30 == 0 ? 4u : 9u) << value;
-    Cursor from{bytes, behind};
+    Cursor from{bytes, end};
     EXPECT_EQ(from.quick(), value);
     EXPECT_TRUE(from.ok && from.at_end());
     for (size_t cut = 0; cut < size; ++cut) {

@@ -82,7 +82,7 @@ TEST(DependencyGraph, EventsOfLogsAreFollowedByTheirHandles) {
   EXPECT_EQ(run.trace.operations[run.waits.of_operations[0].waiter].start_ns, 55);
   ASSERT_EQ(run.waits.of_calls.size(), 1u);
   EXPECT_EQ(run.trace.operations[run.waits.of_calls[0].operation].end_ns, 75);
-  EXPECT_EQ(run.known_own(kKernels), 80 - 20) << "the first is over at 10, the second waits 5 behind it and for its "
+  EXPECT_EQ(run.known_own(kKernels), 80 - 20) << "the first is over at 10, the second waits 5 after it and for its "
                                                  "launch: 15; the call's 5 behind 15 and 13: 20, "
                                                  "the other kernel ends 2 behind 10";
 }
