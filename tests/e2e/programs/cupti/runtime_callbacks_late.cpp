@@ -1,5 +1,5 @@
-// The same as runtime_callbacks for a profiler that comes when GPU times are collected already, and requests callbacks of
-// one function.
+// The same as runtime_callbacks for a profiler that comes when GPU times are collected already, and requests callbacks
+// of one function.
 // Link: runtime
 // Expect: status 0
 // Expect: stdout callbacks of launches 10, records 0
