@@ -14,6 +14,8 @@ enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
 
 struct LifePage {
   std::atomic<uint64_t> epoch;  // of the recording; 0: not recording
+  // When the epoch was set, CLOCK_MONOTONIC: from then on every thread records. Set before the epoch.
+  std::atomic<uint64_t> ready_ns;
   std::atomic<Phase> phase;
   std::atomic<bool> runtime_calls;  // of the recording: PROF_RUNTIME
   // Not null: the recording ended because its log was full, and calls that would have been recorded are counted there.

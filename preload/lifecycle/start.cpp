@@ -141,8 +141,10 @@ bool start_recording() {
   ++g_recordings;
   life().lost_calls.store(nullptr, std::memory_order_relaxed);
   life().runtime_calls.store(options().runtime, std::memory_order_relaxed);
-  // From here this thread records. Other threads pass through until the phase is Recording.
+  // From here all threads record.
+  life().ready_ns.store(monotonic_ns(), std::memory_order_relaxed);
   life().epoch.store(epoch, std::memory_order_release);
+  wake_waiting_for_start();
   if (!open_thread()) {
     life().epoch.store(0, std::memory_order_release);
     return refuse_start("the first thread");
@@ -166,15 +168,14 @@ bool enter_slow() {
   Phase phase = life().phase.load(std::memory_order_acquire);
   if (phase != Phase::Cold) return enter_phase(phase);
   if (inside_our_calls()) return false;
-  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) {
-    count_before_ready();
-    return false;
-  }
+  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel))
+    return enter_phase(phase);
   const int saved = errno;
   use_wiped_life_page();
   const bool ok = start_recording();
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(ok ? Phase::Recording : Phase::Stopped, std::memory_order_release);
+  if (!ok) wake_waiting_for_start();
   if (ok) adopt_counters();  // what was counted during the start
   errno = saved;
   return ok;
@@ -209,6 +210,7 @@ bool prepare_for_a_later_recording() {
   if (wanted) for_each_subsystem(&Subsystem::prepare);
   life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(wanted ? Phase::Cold : Phase::Stopped, std::memory_order_release);
+  wake_waiting_for_start();
   errno = saved;
   return wanted;
 }

@@ -13,8 +13,11 @@ namespace prof::preload {
 // record. If a record is lost, it is counted.
 __attribute__((cold)) bool enter_recording();
 // The same in a process of this phase, if the epoch was 0 shortly before. In the phase Cold it returns false, and
-// nothing is lost.
+// nothing is lost. In the phase Starting the thread waits for the thread that starts the recorder: once, and at most
+// 2 ms, because the starting thread may need a lock that this thread holds. A call that waited in vain is counted.
 __attribute__((cold)) bool enter_phase(Phase phase);
+// The start ended, or other threads can already record: threads that wait in enter_phase() go on. Keeps errno.
+void wake_waiting_for_start();
 
 inline bool thread_records() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);

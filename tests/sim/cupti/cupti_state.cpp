@@ -325,12 +325,15 @@ void detach() {
 
 void deliver(bool partly_filled) {
   State& now = state();
-  if (now.driver != nullptr) {
-    now.driver.load()->settle();
-    clock_now(now);  // an anchor that is not older than any retired operation
-  }
+  if (now.driver != nullptr) now.driver.load()->settle();
   std::lock_guard<std::recursive_mutex> delivery(now.delivery);
-  for (;;) {
+  size_t due = 0;  // operations that finish later wait for the next delivery, which knows their times
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    due = now.finished.size();
+  }
+  if (now.driver != nullptr) clock_now(now);  // an anchor that is not older than any of them
+  for (; due != 0; --due) {
     Finished next;
     size_t need = 0;
     alignas(8) uint8_t bytes[512];

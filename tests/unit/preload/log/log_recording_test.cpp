@@ -70,11 +70,13 @@ TEST(Log, AfterKillEveryRecordWhoseCallReturnedIsThere) {
       }
     });
     ASSERT_TRUE(WIFSIGNALED(status));
-    const ScannedLog log = scan(only_log(folder));
+    ScannedLog log = scan(only_log(folder));
     EXPECT_TRUE(log.whole) << log.damage;
     EXPECT_EQ(log.finished, 0u);
     ASSERT_GE(log.objects.size(), returned->load());
     ASSERT_LE(log.objects.size(), returned->load() + 1);
+    // The order of blocks in the file is another one if the helper and the thread extend the log at the same time.
+    std::sort(log.objects.begin(), log.objects.end());
     for (uint64_t i = 0; i < log.objects.size(); ++i) ASSERT_EQ(log.objects[i], i + 1);
   }
 }
