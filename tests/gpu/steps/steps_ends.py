@@ -1,5 +1,6 @@
 """Steps about the start and the end of a recording: every way to end a program after its work, signals and kills soon
 after the work, a device-side assertion, first calls of several threads, and what flushes cost."""
+import re
 import signal
 import statistics
 import subprocess
@@ -90,8 +91,9 @@ def exits(lab, step):
         plain, recorded = [], []
         for turn in range(3):
             plain.append(lab.run([lab.program("ends"), how], timeout=60))
-            answer, launches, timed = ended(lab, f"{how}-{turn}", [how])
+            answer, launches, timed = ended(lab, f"{how}-{turn}", [how], PROF_LOG="debug")
             recorded.append(answer)
+            step.figure(f"{how}: where the exit waits", "; ".join(re.findall(r"the last flush: (.*)", answer.stderr)))
             step.check(f"{how}: the launches before it have GPU times", timed >= LAUNCHES and launches == LAUNCHES + 1, f"{timed} of {launches}", LAUNCHES)
         step.check(f"{how}: status and output are those of the program alone",
                    (recorded[0].status, recorded[0].stdout) == (plain[0].status, plain[0].stdout), recorded[0].status, plain[0].status)
