@@ -1,28 +1,12 @@
 // See recent_ends.h.
 #include "analyzer/dependencies/recent_ends.h"
 
+#include "analyzer/base/sorted_runs.h"
+
 #include <algorithm>
 #include <functional>
 
 namespace prof::analyzer {
-
-namespace {
-
-// Sorts times that consist of sorted runs. `bounds`: where the runs begin and end.
-void merge_runs(Column<int64_t>& times, std::vector<size_t> bounds) {
-  while (bounds.size() > 2) {
-    std::vector<size_t> merged{0};
-    for (size_t run = 0; run + 1 < bounds.size(); run += 2) {
-      const size_t end = bounds[std::min(run + 2, bounds.size() - 1)];
-      if (run + 2 < bounds.size())
-        std::inplace_merge(times.data() + bounds[run], times.data() + bounds[run + 1], times.data() + end);
-      merged.push_back(end);
-    }
-    bounds = std::move(merged);
-  }
-}
-
-}  // namespace
 
 RecentEnds::RecentEnds(const Trace& trace, const GraphSources& sources) {
   size_t count = 0;
@@ -40,7 +24,7 @@ RecentEnds::RecentEnds(const Trace& trace, const GraphSources& sources) {
     if (!std::is_sorted(first, last)) std::sort(first, last);
     bounds.push_back(ends.size());
   }
-  merge_runs(ends, std::move(bounds));
+  merge_sorted_runs(ends, std::move(bounds));
 
   for (const ThreadNow& thread : sources.threads) {
     if (thread.calls.size() != 0) ++threads_;

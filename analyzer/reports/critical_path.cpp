@@ -5,6 +5,7 @@
 #include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/piece_names.h"
 #include "analyzer/base/intervals.h"
+#include "analyzer/base/sorted_runs.h"
 #include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
@@ -75,13 +76,17 @@ struct Item {
 // When did an operation run on any device?
 IntervalSet busy_of_all(const Trace& trace) {
   std::vector<Interval> all;
+  std::vector<size_t> bounds{0};
   for (const Stream& stream : trace.streams) {
     IntervalCollector of_stream;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row)
       of_stream.add(trace.operations[row].start_ns, trace.operations[row].last_ns());
     const IntervalSet busy = of_stream.take();
     all.insert(all.end(), busy.parts().begin(), busy.parts().end());
+    bounds.push_back(all.size());
   }
+  merge_sorted_runs(all, std::move(bounds),
+                    [](const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; });
   return IntervalSet(std::move(all));
 }
 

@@ -302,5 +302,15 @@ TEST(AssumedBounds, TheTimeOfOperationsThatShareAGpuIsCounted) {
   EXPECT_EQ(run.graph().shared_ns(), 10 + 10) << "40 to 50 and 45 to 55; the other GPU runs one kernel";
 }
 
+TEST(AssumedBounds, AKernelThatOutlastsThousandsOfOthersStaysTheLast) {
+  SampleRun run;
+  run.stream(0, 8);
+  heavy(run);
+  run.launched(11, 12, 30, 1'000'000, 1, "long");  // it runs beside all others, so its time is not certain
+  for (int64_t i = 0; i < 3000; ++i)
+    run.launched(20 + 2 * i, 21 + 2 * i, 20'000 + 250 * i, 20'240 + 250 * i, 0, "light");
+  EXPECT_EQ(without_heavy(run), (Saved{kHeavyNs, 0}));
+}
+
 }  // namespace
 }  // namespace prof::analyzer
