@@ -106,7 +106,7 @@ CUptiResult subscribe_to_cupti(const void* function, RealSubscribe real, CUpti_S
   const CUptiResult result = real(function, handle, call_subscriber, made, params);
   if (result != CUPTI_SUCCESS) {
     made->state.store(Subscriber::Free, std::memory_order_release);
-    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_the_other(wanted.params);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && !several) name_the_other(wanted.params);
     return result;
   }
   made->handle.store(*handle, std::memory_order_release);

@@ -88,7 +88,7 @@ SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUp
   if (result == CUPTI_SUCCESS) {
     now.subscriber->scoped = true;
     if (all != nullptr && all->name != nullptr) now.subscriber->name = all->name;
-  } else if (now.subscriber != nullptr && all != nullptr && all->other_name != nullptr) {
+  } else if (now.subscriber != nullptr && all != nullptr && !several && all->other_name != nullptr) {
     snprintf(all->other_name, all->other_name_bytes, "CUPTI for %s", now.subscriber->name.c_str());
   }
   return result;
