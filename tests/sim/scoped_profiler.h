@@ -559,9 +559,6 @@ template <class Work> void step(const std::string& what, Work&& work) {
     enable_fields("the kind alone", CUPTI_ACTIVITY_KIND_MEMSET, {0});
     enable_fields("fields twice", CUPTI_ACTIVITY_KIND_MEMCPY, {0, 11, 5, 11, 0, -1, 1000, 6, 7});
     enable_fields("small fields", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {0, 4, 27, 200, 10, 300, 28});
-    std::vector<int> many(400, 6);
-    many[0] = 0;
-    enable_fields("many fields", CUPTI_ACTIVITY_KIND_DRIVER, many);
   } else if (what == "use_first" || what == "use_second") {
     user = &users[what == "use_second"];
   } else if (what == "given") {

@@ -42,6 +42,8 @@ enum class CuptiScope : uint32_t { None, Global, Subscribers };
 // False: the other one is in use.
 bool enter_cupti_scope(CuptiScope scope);
 bool cupti_scope_is(CuptiScope scope);
+// Whether the global API enabled a kind since cuptiFinalize.
+bool global_api_enabled_kinds();
 
 // The functions that it registered. The first registration is written to the log.
 void set_cupti_client(CuptiClient& client, CUpti_BuffersCallbackRequestFunc requested,
@@ -77,6 +79,8 @@ bool cupti_client_active();
 bool cupti_client_known();  // whether one registered callbacks
 void count_dropped_for_cupti_clients(uint64_t dropped);
 
+// CUPTI requested a buffer: requests one from each subscriber that collects, at the moment at which CUPTI would.
+void request_spares_from_subscribers();
 // Returns the buffers that were requested before any record, once the profiler collects nothing; to a subscriber in any
 // case. Called after a flush.
 void return_spares_to_cupti_clients();

@@ -292,8 +292,7 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
   const Copying copying(client);
   if (!client.registered()) return;
   // A subscriber has all its buffers after a flush (CUPTI 13.5).
-  const bool keeps_one = client.requested_v2.load(std::memory_order_acquire) == nullptr &&
-                         client.keeps_spare.load(std::memory_order_acquire);
+  const bool keeps_one = !client.scoped() && client.keeps_spare.load(std::memory_order_acquire);
   Copy copy(client, context, stream);
   // A record does not contain its size: it ends where the next one starts.
   CUpti_Activity* record = nullptr;

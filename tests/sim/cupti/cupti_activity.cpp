@@ -17,11 +17,20 @@ struct ExternalStacks {
 };
 thread_local ExternalStacks tl_external;
 
+void note_global_kind() {
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
+}
+
 bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < kKinds; }
 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (excluded_by_subscriber(state(), on)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE)
+    return CUPTI_ERROR_INVALID_KIND;  // with user-defined records only
+  if (on) note_global_kind();
   return enable_kind(kind, on);
 }
 
@@ -83,6 +92,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_Activ
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
+    now.global_kinds = true;
     now.enabled_in[kind].insert(now.driver.load()->context_id(context));
   }
   start_worker();
@@ -105,6 +115,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
   now.driver_api[cbid] = enable != 0;
   now.driver_kind_alone = false;
   return CUPTI_SUCCESS;
@@ -116,6 +127,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
   now.runtime_api[cbid] = enable != 0;
   return CUPTI_SUCCESS;
 }
@@ -247,6 +259,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   detach();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.scope = Scope::None;
+  now.global_kinds = false;
   now.operations_stopped = false;
   now.enabled.reset();
   now.enabled_in.clear();

@@ -71,6 +71,7 @@ enum class Scope { None, Global, Subscriber };
 struct State {
   std::mutex mutex;
   Scope scope = Scope::None;
+  bool global_kinds = false;        // the global API enabled a kind
   bool operations_stopped = false;  // a subscriber left while the global API was used: no operation has a record
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
