@@ -33,7 +33,7 @@ struct CuptiLayout {
   size_t bytes;                  // of memory
 };
 
-// Allocates the layout of a selection, as CUPTI 13.5 lays it out: a field starts at a multiple of its alignment, and the
+// Allocates the layout of a selection, as CUPTI 13.5 lays it out: a field starts at a multiple of its alignment, the
 // record ends at a multiple of the largest one. Null: the first field is not the kind, or there is no memory.
 CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields);
 bool same_cupti_layout(const CuptiLayout& layout, const CuptiFieldSelection& fields);
