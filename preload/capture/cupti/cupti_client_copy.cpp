@@ -10,6 +10,7 @@
 #include "preload/driver/own_calls.h"
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -200,6 +201,7 @@ class Copy {
   }
   void finish() {
     if (buffer_ == nullptr) return;
+    const KeepErrno keep;
     const ProgramCuptiError program;
     if (const auto scoped = client_.completed_v2.load(std::memory_order_acquire); scoped != nullptr) {
       CuptiCompleteInfo info{sizeof info, this_thread_for(client_), nullptr, 0};

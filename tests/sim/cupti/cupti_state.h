@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <bitset>
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -106,6 +107,12 @@ struct State {
 };
 
 State& state();
+// In each function that CUPTI exports: the script may say what it leaves in errno.
+struct LeavesErrno {
+  ~LeavesErrno() {
+    if (script().cupti.sets_errno != 0) errno = script().cupti.sets_errno;
+  }
+};
 CUptiResult noted(CUptiResult result);  // a failure becomes the thread's last error
 CUptiResult attach();                   // finds the driver, becomes its sink
 void detach();

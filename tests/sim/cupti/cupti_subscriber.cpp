@@ -225,6 +225,7 @@ extern "C" {
 
 SIM_SCOPED CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber, cupti_v2::Requested request,
                                                          cupti_v2::Completed complete) {
+  const LeavesErrno leaves_errno;
   if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
@@ -236,14 +237,17 @@ SIM_SCOPED CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle 
 
 SIM_SCOPED CUptiResult cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                               cupti_v2::Config* config) {
+  const LeavesErrno leaves_errno;
   return enable_scoped(subscriber, kind, config);
 }
 SIM_SCOPED CUptiResult cuptiActivityEnableAndDump_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                                      cupti_v2::Config* config) {
+  const LeavesErrno leaves_errno;
   return enable_scoped(subscriber, kind, config);
 }
 SIM_SCOPED CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                                cupti_v2::Config*) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   {
@@ -255,6 +259,7 @@ SIM_SCOPED CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber
 
 SIM_SCOPED CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId cbid,
                                                        uint8_t enable) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -266,6 +271,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle su
 }
 SIM_SCOPED CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId cbid,
                                                         uint8_t enable) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -277,6 +283,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle s
 
 SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber, int attribute, size_t* size,
                                                     void* value) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || size == nullptr || value == nullptr || attribute < 0 || attribute > 24)
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -309,6 +316,7 @@ SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subsc
 
 SIM_SCOPED CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subscriber, int attribute, size_t* size,
                                                     void* value) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || size == nullptr || value == nullptr || attribute < 0 || attribute > 24)
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -334,6 +342,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subsc
 
 SIM_SCOPED CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uint8_t* buffer, size_t valid,
                                                      CUpti_Activity** record) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -356,6 +365,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subs
 
 SIM_SCOPED CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscriber, CUcontext, uint32_t,
                                                             size_t* dropped) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -366,6 +376,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHand
 
 SIM_SCOPED CUptiResult cuptiActivityPushExternalCorrelationId_v2(CUpti_SubscriberHandle subscriber,
                                                                  CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  const LeavesErrno leaves_errno;
   const bool known = kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
   if (!known || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   push_external(kind, id);
@@ -373,12 +384,14 @@ SIM_SCOPED CUptiResult cuptiActivityPushExternalCorrelationId_v2(CUpti_Subscribe
 }
 SIM_SCOPED CUptiResult cuptiActivityPopExternalCorrelationId_v2(CUpti_SubscriberHandle subscriber,
                                                                 CUpti_ExternalCorrelationKind kind, uint64_t* last) {
+  const LeavesErrno leaves_errno;
   const bool known = kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
   if (!known || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   return pop_external(kind, last) ? CUPTI_SUCCESS : CUPTI_ERROR_QUEUE_EMPTY;
 }
 
 SIM_SCOPED CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, uint64_t* timestamp) {
+  const LeavesErrno leaves_errno;
   if (timestamp == nullptr || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   *timestamp = clock_now(state());
   return CUPTI_SUCCESS;
@@ -386,6 +399,7 @@ SIM_SCOPED CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, u
 
 SIM_SCOPED CUptiResult cuptiActivityGetEnabledKinds(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind* kinds,
                                                     uint32_t* room, uint32_t* count) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (count == nullptr || (kinds != nullptr && room == nullptr)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (subscriber != nullptr && !is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
