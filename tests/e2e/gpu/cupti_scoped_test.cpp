@@ -195,8 +195,22 @@ TEST_P(ScopedCupti, ExternalIdsKindsDroppedRecordsAndDumps) {
   same({"subscribe_v2", "register_v2", "dump_v2", "kinds_v2", "dropped_v2", "work", "say", "stop_v2", "kinds_v2"});
 }
 
-TEST_P(ScopedCupti, SeveralSubscribersAreRefusedAsTheDriverDoes) {
-  same({"subscribe_v2", "second", "second_several", "unsubscribe", "subscribe_several", "unsubscribe"});
+TEST_P(ScopedCupti, SeveralSubscribersAreAcceptedIfAllAllowIt) {
+  same({"subscribe_v2", "second", "second_several", "unsubscribe"});
+  const std::string text = same({"subscribe_several", "second_several", "second", "unsubscribe"});
+  EXPECT_EQ(count(text, "several: 0\n"), 2u) << text;
+  same({"subscribe_several", "callbacks", "use_second", "subscribe_several", "callbacks", "work", "use_first", "say",
+        "use_second", "say", "unsubscribe", "work", "say", "use_first", "say", "unsubscribe"});
+}
+
+// The recorder keeps the subscriber of an earlier profiler in CUPTI, and it did not allow others.
+TEST_P(ScopedCupti, SeveralSubscribersAfterASingleOneAreRefusedAndALineSaysSo) {
+  const Ended after = run({"subscribe_v2", "unsubscribe", "subscribe_several", "subscribe_several"});
+  EXPECT_EQ(count(after.output, "several: 39\n"), 2u) << after.output;
+  EXPECT_EQ(count(after.output, "other subscriber"), 0u) << after.output;
+  ASSERT_EQ(after.messages.size(), 1u);
+  EXPECT_NE(after.messages[0].find("allow other CUPTI subscribers"), std::string::npos) << after.messages[0];
+  EXPECT_NE(after.messages[0].find("PROF_GPU=off"), std::string::npos) << after.messages[0];
 }
 
 TEST_P(ScopedCupti, RecordsThatWereNotFlushedAreNotDeliveredAfterItUnsubscribed) {

@@ -321,6 +321,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   now.anchors.clear();
   now.finished.clear();
   now.subscriber.reset();
+  now.others.clear();
   now.worker_running = false;
   now.worker_wake.notify_all();
   return CUPTI_SUCCESS;

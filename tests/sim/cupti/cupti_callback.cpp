@@ -1,6 +1,8 @@
-// The callback API of the simulated CUPTI (one subscriber at a time, like the real one) and its small queries: ids,
-// names, time.
+// The callback API of the simulated CUPTI and its small queries: ids, names, time. As in CUPTI 13.5 there is one
+// subscriber at a time, or several if all of them allow it.
+#include <algorithm>
 #include <utility>
+
 #include "tests/sim/cupti/cupti_scope.h"
 #include "tests/sim/cupti/cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -11,7 +13,10 @@ namespace {
 
 Subscriber* checked(State& now, CUpti_SubscriberHandle handle) {
   Subscriber* one = reinterpret_cast<Subscriber*>(handle);
-  return one != nullptr && now.subscriber.get() == one ? one : nullptr;
+  if (one == nullptr || now.subscriber.get() == one) return one;
+  const auto found =
+      std::find_if(now.others.begin(), now.others.end(), [&](const auto& it) { return it.get() == one; });
+  return found != now.others.end() ? one : nullptr;
 }
 
 CUptiResult set(Subscriber& subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool all, bool on) {
@@ -80,15 +85,23 @@ SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_
 SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
                                          void* userdata, CUpti_SubscriberParams* params) {
   const LeavesErrno leaves_errno;
-  // Drivers before the one that allows several subscribers refuse the request for it.
   const auto* const all = reinterpret_cast<const cupti_v2::SubscriberParams*>(params);
   const bool several = all != nullptr && all->size >= sizeof *all && all->several != 0;
-  const CUptiResult result =
-      several ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : cuptiSubscribe(subscriber, callback, userdata);
   State& now = state();
+  if (several && subscriber != nullptr) {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (now.subscriber != nullptr && now.subscriber->several) {
+      Subscriber& made = *now.others.emplace_back(std::make_unique<Subscriber>(*now.subscriber));
+      made = Subscriber{true, true, all->name != nullptr ? all->name : made.name, callback, userdata, {}, {}, {}};
+      *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&made);
+      return CUPTI_SUCCESS;
+    }
+  }
+  const CUptiResult result = cuptiSubscribe(subscriber, callback, userdata);
   std::lock_guard<std::mutex> lock(now.mutex);
   if (result == CUPTI_SUCCESS) {
     now.subscriber->scoped = true;
+    now.subscriber->several = several;
     if (all != nullptr && all->name != nullptr) now.subscriber->name = all->name;
   } else if (now.subscriber != nullptr && all != nullptr && !several && all->other_name != nullptr) {
     snprintf(all->other_name, all->other_name_bytes, "CUPTI for %s", now.subscriber->name.c_str());
@@ -102,10 +115,19 @@ SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   {
     std::lock_guard<std::mutex> lock(now.mutex);
     if (checked(now, subscriber) == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+    const auto is_it = [&](const auto& one) { return one.get() == reinterpret_cast<Subscriber*>(subscriber); };
+    if (!is_it(now.subscriber)) {
+      now.others.erase(std::find_if(now.others.begin(), now.others.end(), is_it));
+      return CUPTI_SUCCESS;
+    }
   }
   end_subscriber(now);
   std::lock_guard<std::mutex> lock(now.mutex);
   now.subscriber.reset();
+  if (!now.others.empty()) {
+    now.subscriber = std::move(now.others.front());
+    now.others.erase(now.others.begin());
+  }
   return CUPTI_SUCCESS;
 }
 

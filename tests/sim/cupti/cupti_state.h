@@ -55,7 +55,8 @@ struct Buffer {
 };
 
 struct Subscriber {
-  bool scoped = false;  // by cuptiSubscribe_v2
+  bool scoped = false;   // by cuptiSubscribe_v2
+  bool several = false;  // it allows others
   std::string name = "<not provided>";
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
@@ -101,6 +102,7 @@ struct State {
   std::map<CUpti_ActivityAttribute, std::vector<uint8_t>> attributes;
 
   std::unique_ptr<Subscriber> subscriber;
+  std::vector<std::unique_ptr<Subscriber>> others;  // they have callbacks; only the first one may collect activity
   bool worker_running = false;
   uint64_t worker_generation = 0;
   std::condition_variable worker_wake, drained;
