@@ -19,8 +19,7 @@ namespace {
 
 std::atomic<CuptiScope> g_scope{CuptiScope::None};
 std::atomic<bool> g_told{false};
-std::atomic<bool> g_global_kinds{false};    // the global API enabled one
-std::atomic<bool> g_buffers_in_use{false};  // CUPTI requested one
+std::atomic<bool> g_global_kinds{false};  // the global API enabled one
 
 void anchor_clocks(CuptiClient& client) {
   const ClockPair moment = both_clocks(client);
@@ -228,13 +227,6 @@ bool cupti_client_known() {
 void count_dropped_for_cupti_clients(uint64_t dropped) {
   for (CuptiClient& client : g_cupti_clients) {
     if (client.registered()) client.dropped.fetch_add(dropped, std::memory_order_relaxed);
-  }
-}
-
-void request_spares_from_subscribers() {
-  g_buffers_in_use.store(true, std::memory_order_release);
-  for (CuptiClient& client : g_cupti_clients) {
-    if (client.scoped() && client.gets_records()) ask_for_spare(client);
   }
 }
 

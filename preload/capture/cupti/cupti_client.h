@@ -79,8 +79,6 @@ bool cupti_client_active();
 bool cupti_client_known();  // whether one registered callbacks
 void count_dropped_for_cupti_clients(uint64_t dropped);
 
-// CUPTI requested a buffer: requests one from each subscriber that collects, at the moment at which CUPTI would.
-void request_spares_from_subscribers();
 // Returns the buffers that were requested before any record, once the profiler collects nothing; to a subscriber in any
 // case. Called after a flush.
 void return_spares_to_cupti_clients();

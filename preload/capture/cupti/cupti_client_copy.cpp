@@ -326,6 +326,15 @@ void note_cupti_thread() {
   known.tid.store(tid, std::memory_order_release);
 }
 
+void request_spares_from_subscribers() {
+  g_buffers_in_use.store(true, std::memory_order_release);
+  for (CuptiClient& client : g_cupti_clients) {
+    if (!client.scoped() || !client.gets_records()) continue;
+    const Copying copying(client);
+    ask_for_spare(client);
+  }
+}
+
 void hand_to_cupti_clients(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes) {
   for (CuptiClient& client : g_cupti_clients) {
     if (client.registered() && wants_anything(client)) hand_to(client, context, stream, buffer, valid_bytes);

@@ -10,6 +10,7 @@
 namespace prof::preload {
 
 CuptiClient g_cupti_clients[kCuptiClients];
+std::atomic<bool> g_buffers_in_use{false};
 
 bool take_spare(CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
   SpareBuffer& spare = client.spare;

@@ -83,6 +83,7 @@ struct CuptiClient {
 // The first one is the global one. Drivers of today allow one subscriber.
 inline constexpr uint32_t kCuptiClients = 5;
 extern CuptiClient g_cupti_clients[kCuptiClients];
+extern std::atomic<bool> g_buffers_in_use;  // CUPTI requested one of ours
 
 // False: none is held. True: the caller owns the buffer.
 bool take_spare(CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most);

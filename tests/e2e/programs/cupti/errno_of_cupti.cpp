@@ -1,8 +1,8 @@
 // After each call of the program errno is what the driver's function left, although every function of CUPTI and every
 // other driver call that the recorder makes inside it sets errno: in whole recordings, in parts that the program, an
 // NVTX range or a number of launches starts and ends, in bursts, with hardware counters and samples, and with stacks.
-// After a call that is not of CUDA (NVTX, dlopen, dlsym, fork, signals) errno is what it was before, and after a call of
-// CUPTI by a profiler of the program it is that or what CUPTI left.
+// After a call that is not of CUDA (NVTX, dlopen, dlsym, fork, signals) errno is what it was before, and after a call
+// of CUPTI by a profiler of the program it is that or what CUPTI left.
 // Env: PROF_SIGNAL=USR2 PROF_ASSUME_IDEMPOTENT=1 SIM="errno 1000;cupti errno 77"
 // Shell: for how in A=1 PROF_START=profiler PROF_START=nvtx:step PROF_START=launches:40 PROF_START=signal PROF_BUDGET=50% PROF_COUNTERS=memory PROF_SAMPLING=overview PROF_STACKS=launch PROF_GRAPHS=whole PROF_UNIFIED=on PROF_REPEAT_KERNEL=inside:5=3 PROF_RING=1M; do env $how PROF_PARTS=0 {run} || { echo $how; exit 1; }; done; echo all
 // Link: cupti
