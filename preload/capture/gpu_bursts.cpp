@@ -36,7 +36,12 @@ uint64_t awaited_gpu_records(uint64_t unreported) { return gpu_in_bursts() ? bur
 
 bool gpu_burst_drains() { return g_gpu_burst_drains.load(std::memory_order_relaxed); }
 
-void gpu_burst_ends_with_recording() { g_gpu_burst_drains.store(true, std::memory_order_relaxed); }
+// Launches go on and have records, but no burst holds them.
+void gpu_burst_ends_with_recording() {
+  g_gpu_burst_drains.store(true, std::memory_order_relaxed);
+  const uint64_t tick = now_ticks();
+  end_burst_counts(tick, gpu_clock_ns());
+}
 
 bool gpu_bursts_possible() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 
@@ -74,7 +75,7 @@ bool has_asserting_kernel(const Script& told) {
 void update_plain() {
   const Script& told = script();
   g_plain.store(clock_is_real() && !told.timed && !has_asserting_kernel(told) && told.faults.empty() &&
-                g_sink.load() == nullptr && !g_forked.load());
+                told.sets_errno == 0 && g_sink.load() == nullptr && !g_forked.load());
 }
 
 Ns half(Ns cost) { return cost / 2; }
@@ -156,6 +157,8 @@ CUresult ApiScope::leave(CUresult result) {
     sink_->api_exit(event_);
   }
   tl_correlation = outer_correlation_;
+  if (script().sets_errno != 0)
+    errno = script().sets_errno + static_cast<int>(kApiTable[static_cast<unsigned>(id_)].cbid);
   return result;
 }
 

@@ -143,6 +143,8 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.backlog = line.number(2);
   } else if (what == "version") {
     to.cupti.version = static_cast<uint32_t>(line.number(2));
+  } else if (what == "errno") {
+    to.cupti.sets_errno = static_cast<int>(line.number(2));
   } else if (what == "counters_absent") {
     to.cupti.counters_absent = true;
   } else if (what == "counters_hang") {
@@ -176,6 +178,7 @@ const std::map<std::string, std::function<void(Script&, const Line&)>, std::less
          (line.word(1) == "*" ? to.api_cost : to.api_costs[line.word(1)]) = line.number(2);
        }},
       {"launch_latency", [](Script& to, const Line& line) { to.launch_latency = line.number(1); }},
+      {"errno", [](Script& to, const Line& line) { to.sets_errno = static_cast<int>(line.number(1)); }},
       {"early_start", [](Script& to, const Line&) { to.early_start = true; }},
       {"host_func", [](Script& to, const Line& line) { to.host_func = line.number(1); }},
       {"first_call", [](Script& to, const Line& line) { to.first_call_ms = line.number(1); }},

@@ -46,6 +46,7 @@ struct CuptiScript {
   uint64_t worker_ms = 10;           // the period of the worker thread (wall time)
   uint64_t backlog = 0;              // a call waits while more records than this are not yet in a buffer; 0: never
   uint32_t version = 0;              // 0: the header's
+  int sets_errno = 0;                // what each function leaves in errno; 0: errno is not set
   bool counters_absent = false;      // any call of the range profiler ends the process
   std::string counters_hang;         // this function of the range profiler never returns
   std::string counters_unsupported;  // the field of CUpti_Profiler_DeviceSupported_Params that reports "unsupported"
@@ -73,6 +74,7 @@ struct Script {
   bool internal_memset_kernel = false;  // cuMemset* also runs a kernel without an API record
   uint64_t idle_ms =
       200;  // virtual clock: if no API call advanced it for this long (wall time), the device catches up; 0: never
+  int sets_errno = 0;  // each call leaves this plus its callback id in errno; 0: errno is not set
   bool timed = false;  // real clock: operations take their scripted time even if CUPTI is off
   std::map<std::string, std::vector<Fault>, std::less<>> faults;
   // symbols that the driver does not have: cuGetProcAddress and similar lookups do not find them

@@ -19,6 +19,7 @@ namespace {
 
 std::atomic<CuptiScope> g_scope{CuptiScope::None};
 std::atomic<bool> g_told{false};
+std::atomic<bool> g_global_kinds{false};  // the global API enabled one
 
 void anchor_clocks(CuptiClient& client) {
   const ClockPair moment = both_clocks(client);
@@ -116,6 +117,8 @@ bool enter_cupti_scope(CuptiScope scope) {
   return g_scope.compare_exchange_strong(now, scope) || now == scope;
 }
 
+bool global_api_enabled_kinds() { return g_global_kinds.load(std::memory_order_relaxed); }
+
 bool cupti_scope_is(CuptiScope scope) { return g_scope.load(std::memory_order_acquire) == scope; }
 
 void set_cupti_client(CuptiClient& client, CUpti_BuffersCallbackRequestFunc requested,
@@ -157,7 +160,11 @@ void enable_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind) {
   wanted.from.store(gpu_clock_ns(), std::memory_order_release);
   wanted.until.store(kOpenEnd, std::memory_order_release);
   client.keeps_spare.store(true, std::memory_order_release);
-  ask_for_spare(client);
+  if (&client == &global_cupti_client()) g_global_kinds.store(true, std::memory_order_relaxed);
+  // CUPTI requests no buffer from a subscriber that has no records. If it fills one of ours already, it requests no
+  // other one soon.
+  if (!client.scoped() || (g_buffers_in_use.load(std::memory_order_acquire) && client.gets_records()))
+    ask_for_spare(client);
 }
 
 void disable_for_cupti_client(CuptiClient& client, CUpti_ActivityKind kind) {
@@ -230,8 +237,8 @@ void return_spares_to_cupti_clients() {
     if (!client.registered()) continue;
     const bool active = cupti_client_active(client);
     if (!active) client.keeps_spare.store(false, std::memory_order_release);
-    const bool scoped = client.requested_v2.load(std::memory_order_acquire) != nullptr;
-    if ((scoped || !active) && take_spare(client, buffer, size, most)) return_empty_buffer(client, buffer, size);
+    if ((client.scoped() || !active) && take_spare(client, buffer, size, most))
+      return_empty_buffer(client, buffer, size);
   }
 }
 
@@ -240,6 +247,7 @@ void reset_cupti_clients() {
     reset(client);
     client.subscriber.store(nullptr, std::memory_order_release);
   }
+  g_global_kinds.store(false, std::memory_order_relaxed);
   g_scope.store(CuptiScope::None, std::memory_order_release);
 }
 

@@ -42,6 +42,8 @@ enum class CuptiScope : uint32_t { None, Global, Subscribers };
 // False: the other one is in use.
 bool enter_cupti_scope(CuptiScope scope);
 bool cupti_scope_is(CuptiScope scope);
+// Whether the global API enabled a kind since cuptiFinalize.
+bool global_api_enabled_kinds();
 
 // The functions that it registered. The first registration is written to the log.
 void set_cupti_client(CuptiClient& client, CUpti_BuffersCallbackRequestFunc requested,

@@ -10,6 +10,7 @@
 #include "preload/driver/own_calls.h"
 #include "preload/log/count.h"
 #include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -200,6 +201,7 @@ class Copy {
   }
   void finish() {
     if (buffer_ == nullptr) return;
+    const KeepErrno keep;
     const ProgramCuptiError program;
     if (const auto scoped = client_.completed_v2.load(std::memory_order_acquire); scoped != nullptr) {
       CuptiCompleteInfo info{sizeof info, this_thread_for(client_), nullptr, 0};
@@ -292,8 +294,7 @@ void hand_to(CuptiClient& client, CUcontext context, uint32_t stream, uint8_t* b
   const Copying copying(client);
   if (!client.registered()) return;
   // A subscriber has all its buffers after a flush (CUPTI 13.5).
-  const bool keeps_one = client.requested_v2.load(std::memory_order_acquire) == nullptr &&
-                         client.keeps_spare.load(std::memory_order_acquire);
+  const bool keeps_one = !client.scoped() && client.keeps_spare.load(std::memory_order_acquire);
   Copy copy(client, context, stream);
   // A record does not contain its size: it ends where the next one starts.
   CUpti_Activity* record = nullptr;
@@ -323,6 +324,15 @@ void note_cupti_thread() {
   known.tid.store(0, std::memory_order_relaxed);
   known.handle.store(static_cast<uint64_t>(pthread_self()), std::memory_order_relaxed);
   known.tid.store(tid, std::memory_order_release);
+}
+
+void request_spares_from_subscribers() {
+  g_buffers_in_use.store(true, std::memory_order_release);
+  for (CuptiClient& client : g_cupti_clients) {
+    if (!client.scoped() || !client.gets_records()) continue;
+    const Copying copying(client);
+    ask_for_spare(client);
+  }
 }
 
 void hand_to_cupti_clients(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes) {

@@ -32,6 +32,13 @@ CUpti_ActivityKind implied_kind(const CuptiClient& client, CUpti_ActivityKind ki
                                                    : CUPTI_ACTIVITY_KIND_INVALID;
 }
 
+// A kind that only subscribers with user-defined records may enable; the global API answers INVALID_KIND. CUPTI makes
+// its records while it traces graphs.
+bool is_by_fields_only(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE; }
+
+// A kind that CUPTI refuses to subscribers with user-defined records (measured, CUPTI 13.5 on an H200).
+bool is_never_by_fields(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS; }
+
 // The fields that a subscriber with user-defined records selects for a kind.
 CUptiResult select_fields(CuptiClient& client, CUpti_ActivityKind kind, const CuptiActivityConfig* config) {
   if (config == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -103,8 +110,9 @@ CUptiResult request_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKin
 }
 
 CUptiResult release_kind(CuptiClient& client, CUpti_ActivityKind kind, EnableKind real) {
+  const bool by_fields_only = is_by_fields_only(kind) && cupti_client_uses(client, kind);
   disable_for_cupti_client(client, kind);
-  return stays_enabled(kind) ? CUPTI_SUCCESS : real(kind);
+  return by_fields_only || stays_enabled(kind) ? CUPTI_SUCCESS : real(kind);
 }
 
 CUptiResult request_call(CuptiClient& client, CUpti_ActivityKind kind, uint32_t cbid, bool on, EnableCall real) {
@@ -139,11 +147,18 @@ CUptiResult register_subscriber(CuptiClient& client, CuptiRequestedV2 requested,
 
 CUptiResult enable_for_subscriber(CuptiClient& client, CUpti_ActivityKind kind, const CuptiActivityConfig* config,
                                   EnableKind real) {
-  // CUPTI accepts both and does nothing.
-  if (!is_kind(kind) || !enter_cupti_scope(CuptiScope::Subscribers)) return CUPTI_SUCCESS;
+  if (!is_kind(kind)) return CUPTI_SUCCESS;  // CUPTI accepts it and does nothing
+  // CUPTI accepts it and does nothing if the global API enabled a kind before.
+  if (!enter_cupti_scope(CuptiScope::Subscribers))
+    return global_api_enabled_kinds() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_COMPATIBLE;
   if (client.user_defined()) {
     const CUptiResult result = select_fields(client, kind, config);
     if (result != CUPTI_SUCCESS) return result;
+    if (is_never_by_fields(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+    if (is_by_fields_only(kind)) {
+      enable_for_cupti_client(client, kind);
+      return CUPTI_SUCCESS;
+    }
   }
   const CuptiCallSelection* const calls = selected_calls(kind, config);
   if (calls == nullptr) return request_kind(client, kind, real);

@@ -1,6 +1,7 @@
 #include "preload/capture/cupti/cupti_client_state.h"
 
 #include "preload/base/clock.h"
+#include "preload/record/thread_local.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 namespace prof::preload {
 
 CuptiClient g_cupti_clients[kCuptiClients];
+std::atomic<bool> g_buffers_in_use{false};
 
 bool take_spare(CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
   SpareBuffer& spare = client.spare;
@@ -32,6 +34,7 @@ void ask_for_spare(CuptiClient& client) {
 }
 
 void request_buffer(const CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most) {
+  const KeepErrno keep;
   buffer = nullptr;
   size = most = 0;
   if (const auto scoped = client.requested_v2.load(std::memory_order_acquire); scoped != nullptr)
@@ -41,6 +44,7 @@ void request_buffer(const CuptiClient& client, uint8_t*& buffer, size_t& size, s
 }
 
 void return_empty_buffer(const CuptiClient& client, uint8_t* buffer, size_t size) {
+  const KeepErrno keep;
   CuptiCompleteInfo info{sizeof info, this_thread_for(client), nullptr, 0};
   if (const auto scoped = client.completed_v2.load(std::memory_order_acquire); scoped != nullptr)
     return scoped(buffer, size, 0, &info);

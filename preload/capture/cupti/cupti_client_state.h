@@ -62,7 +62,15 @@ struct CuptiClient {
     return requested.load(std::memory_order_acquire) != nullptr ||
            requested_v2.load(std::memory_order_acquire) != nullptr;
   }
+  bool scoped() const { return requested_v2.load(std::memory_order_acquire) != nullptr; }
   bool user_defined() const { return attribute[kUserDefinedRecords].load(std::memory_order_acquire) != 0; }
+  // Whether it enabled a kind; with user-defined records, one of which it selected fields.
+  bool gets_records() const {
+    for (uint32_t i = 0; i < kCuptiKinds; ++i) {
+      if (kind[i].now() && (!user_defined() || layout[i].load(std::memory_order_acquire) != nullptr)) return true;
+    }
+    return false;
+  }
   const std::atomic<uint64_t>* calls(uint32_t which) const {
     return which == CUPTI_ACTIVITY_KIND_DRIVER    ? driver_calls
            : which == CUPTI_ACTIVITY_KIND_RUNTIME ? runtime_calls
@@ -75,6 +83,7 @@ struct CuptiClient {
 // The first one is the global one. Drivers of today allow one subscriber.
 inline constexpr uint32_t kCuptiClients = 5;
 extern CuptiClient g_cupti_clients[kCuptiClients];
+extern std::atomic<bool> g_buffers_in_use;  // CUPTI requested one of ours
 
 // False: none is held. True: the caller owns the buffer.
 bool take_spare(CuptiClient& client, uint8_t*& buffer, size_t& size, size_t& most);

@@ -35,6 +35,8 @@ void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_recor
   *size = 0;
   *buffer = g_cupti_buffers.take(*size);
   if (*buffer == nullptr) count(format::LossCounter::cupti_buffers_exhausted);
+  const ProgramCuptiError program;
+  request_spares_from_subscribers();
 }
 
 // Called on CUPTI's thread, or on a thread that flushes.

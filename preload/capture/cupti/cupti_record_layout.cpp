@@ -24,6 +24,11 @@ const CuptiFieldRow* field_of(uint32_t kind, int id) {
 
 size_t up(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
+size_t alignment_of(size_t bytes) {
+  const size_t largest = bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes;
+  return bytes == 0 ? 1 : largest;
+}
+
 }  // namespace
 
 CuptiFieldRows cupti_fields(uint32_t kind) {
@@ -45,19 +50,18 @@ CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields)
   auto* const places = reinterpret_cast<CuptiFieldPlace*>(layout + 1);
   layout->bytes = bytes;
   layout->source = reinterpret_cast<const CuptiFieldRow**>(places + fields.count);
-  size_t end = 0, known = 0;
+  size_t end = 0, largest = 1;
   for (size_t i = 0; i < fields.count; ++i) {
-    const CuptiFieldRow* const found = field_of(kind, fields.ids[i]);
-    if (found == nullptr) continue;  // CUPTI accepts ids that it does not know
-    const CuptiFieldRow& row = *found;
-    const size_t alignment = row.user_bytes >= 8 && row.user_bytes % 8 == 0 && row.user_bytes <= 16 ? 8
-                             : row.user_bytes >= 4                                                  ? 4
-                                                                                                    : row.user_bytes;
-    places[known] = {sizeof places[known], row.id, up(end, alignment), row.user_bytes, alignment};
-    layout->source[known] = &row;
-    end = places[known++].offset + row.user_bytes;
+    // An id that CUPTI does not know has a place of no bytes.
+    const CuptiFieldRow* const row = field_of(kind, fields.ids[i]);
+    const size_t size = row != nullptr ? row->user_bytes : 0;
+    const size_t alignment = alignment_of(size);
+    places[i] = {sizeof places[i], fields.ids[i], up(end, alignment), size, alignment};
+    layout->source[i] = row;
+    end = places[i].offset + size;
+    if (alignment > largest) largest = alignment;
   }
-  layout->places = {sizeof layout->places, places, known, up(end, 8)};
+  layout->places = {sizeof layout->places, places, fields.count, up(end, largest)};
   return layout;
 }
 
@@ -72,6 +76,7 @@ bool same_cupti_layout(const CuptiLayout& layout, const CuptiFieldSelection& fie
 void write_user_record(const CuptiLayout& layout, const uint8_t* record, size_t size, uint64_t thread, uint8_t* to) {
   std::memset(to, 0, layout.places.record_bytes);
   for (size_t i = 0; i < layout.places.count; ++i) {
+    if (layout.source[i] == nullptr) continue;
     const CuptiFieldRow& from = *layout.source[i];
     uint8_t* const field = to + layout.places.fields[i].offset;
     if (from.offset + size_t{from.bytes} > size) continue;

@@ -29,12 +29,12 @@ CuptiFieldRows cupti_fields(uint32_t kind);
 
 struct CuptiLayout {
   CuptiRecordPlaces places;      // what the profiler gets to see
-  const CuptiFieldRow** source;  // as many as places.fields
+  const CuptiFieldRow** source;  // as many as places.fields; null: CUPTI does not know the id
   size_t bytes;                  // of memory
 };
 
-// Allocates the layout of a selection, without the ids that are not known. Null: the first field is not the kind, or
-// there is no memory.
+// Allocates the layout of a selection, as CUPTI 13.5 lays it out: a field starts at a multiple of its alignment, the
+// record ends at a multiple of the largest one. Null: the first field is not the kind, or there is no memory.
 CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields);
 bool same_cupti_layout(const CuptiLayout& layout, const CuptiFieldSelection& fields);
 // Writes places.record_bytes bytes. A field that the record is too short for becomes 0.

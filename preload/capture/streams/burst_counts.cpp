@@ -2,6 +2,7 @@
 
 #include "preload/capture/streams/stream_table.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace prof::preload {
@@ -52,6 +53,18 @@ struct OnStream {
 };
 OnStream g_on_stream[kMaxStreams];
 
+// Of the current burst, on streams that exist.
+uint64_t missing_on_streams() {
+  uint64_t missing = 0;
+  for_each_stream([&](const StreamState& state) {
+    const OnStream& counts = g_on_stream[slot_of(state)];
+    const uint64_t held = counts.held.load(std::memory_order_relaxed);
+    const uint64_t reported = counts.reported.load(std::memory_order_relaxed);
+    if (held > reported) missing += held - reported;
+  });
+  return missing;
+}
+
 Burst& current() { return g_bursts[(g_begun.load(std::memory_order_acquire) + kKept - 1) % kKept]; }
 
 }  // namespace
@@ -77,6 +90,12 @@ void begin_burst_counts(uint64_t tick, uint64_t gpu_ns) {
   g_begun.store(begun + 1, std::memory_order_release);
   g_end_tick.store(kOpenBurst, std::memory_order_relaxed);
   g_begin_tick.store(tick, std::memory_order_release);
+}
+
+void clear_burst_counts(const StreamState& stream) {
+  OnStream& counts = g_on_stream[slot_of(stream)];
+  for (std::atomic<uint64_t>* const count : {&counts.held, &counts.partly, &counts.reported})
+    count->store(0, std::memory_order_relaxed);
 }
 
 void end_burst_counts(uint64_t tick, uint64_t gpu_ns) {
@@ -144,7 +163,10 @@ bool burst_is_reported(const StreamState& stream) {
 
 uint64_t bursts_unreported() {
   uint64_t missing = g_missed_before.load(std::memory_order_relaxed);
-  for (const Burst& burst : g_bursts) missing += burst.missing();
+  for (const Burst& burst : g_bursts) {
+    // Records of other launches, at the edges of the burst, may come before those of a slower stream.
+    missing += &burst == &current() ? std::max(burst.missing(), missing_on_streams()) : burst.missing();
+  }
   return missing;
 }
 

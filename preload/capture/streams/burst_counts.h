@@ -13,7 +13,8 @@ struct StreamState;
 // Helper thread. The times are the same moment in ticks and in CUPTI's clock.
 void begin_burst_counts(uint64_t tick, uint64_t gpu_ns);
 void end_burst_counts(uint64_t tick, uint64_t gpu_ns);
-void reset_burst_counts();  // another recording, or the child of a fork
+void reset_burst_counts();                           // another recording, or the child of a fork
+void clear_burst_counts(const StreamState& stream);  // a stream starts
 
 // A launch counts itself once, after its call. `collecting`: the burst runs now. Returns whether the burst holds all of
 // the call. If it holds a part, CUPTI may report it or not.

@@ -1,5 +1,7 @@
 #include "preload/capture/streams/stream_table.h"
 
+#include "preload/capture/streams/burst_counts.h"
+
 #include "preload/base/clock.h"
 #include "preload/base/helper_wake.h"
 #include "preload/base/signals.h"
@@ -190,6 +192,7 @@ StreamState* add_stream(const StreamFacts& facts) {
     if (slot < kMaxStreams) {
       StreamState& state = g_streams->states[slot];
       begin_life(state, facts);
+      clear_burst_counts(state);
       if (insert(g_streams->index, facts.key, slot)) {
         if (facts.gpu_key != 0) insert(g_streams->gpu_index, facts.gpu_key, slot);
         if (slot == g_streams->high_water.load(std::memory_order_relaxed)) {
@@ -211,6 +214,7 @@ void renew_stream(StreamState& state, const StreamFacts& facts) {
   if (state.gpu_key != 0) erase(g_streams->gpu_index, state.gpu_key, slot);
   end_life(state);
   begin_life(state, facts);
+  clear_burst_counts(state);
   if (facts.gpu_key != 0) insert(g_streams->gpu_index, facts.gpu_key, slot);
 }
 

@@ -194,6 +194,7 @@ Outstanding outstanding_of_noted() {
 bool noted_finished_or(bool (*also_done)(const StreamState&)) {
   bool all = true;
   for_each_stream([&](const StreamState& state) {
+    if (has_failed(state)) return;
     const bool finished = known_completed(state, state.launched.load()) >= g_noted[slot_of(state)];
     all &= finished || (also_done != nullptr && also_done(state));
   });

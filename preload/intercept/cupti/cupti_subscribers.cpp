@@ -1,6 +1,8 @@
 #include "preload/intercept/cupti/cupti_subscribers.h"
 
+#include "preload/base/messages.h"
 #include "preload/capture/cupti/cupti_front.h"
+#include "preload/record/thread_local.h"
 
 #include <algorithm>
 #include <atomic>
@@ -69,6 +71,15 @@ void name_the_other(const CuptiSubscriberParams* params) {
   }
 }
 
+// CUPTI alone accepts a subscriber that allows others, if there is none.
+void tell_of_several() {
+  static std::atomic<bool> said{false};
+  const KeepErrno keep_errno;
+  say(said,
+      "a profiler in the program wants to allow other CUPTI subscribers, which CUPTI refuses while libprof keeps an "
+      "earlier one: that profiler gets no records. PROF_GPU=off leaves CUPTI to it");
+}
+
 void keep(Subscriber& subscriber) {
   const CUpti_SubscriberHandle handle = subscriber.handle.load(std::memory_order_relaxed);
   if (g_cupti.api.cuptiEnableAllDomains != nullptr) g_cupti.api.cuptiEnableAllDomains(0, handle);
@@ -106,7 +117,8 @@ CUptiResult subscribe_to_cupti(const void* function, RealSubscribe real, CUpti_S
   const CUptiResult result = real(function, handle, call_subscriber, made, params);
   if (result != CUPTI_SUCCESS) {
     made->state.store(Subscriber::Free, std::memory_order_release);
-    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_the_other(wanted.params);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && !several) name_the_other(wanted.params);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && several && nobody) tell_of_several();
     return result;
   }
   made->handle.store(*handle, std::memory_order_release);

@@ -13,6 +13,8 @@ SINCE = [13, 2]
 SESSION = ["subscribe_v2", "start_v2", "work", "say", "stop_v2", "say", "unsubscribe"]
 USER_SESSION = ["subscribe_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2", "no_user", "unsubscribe"]
 GLOBAL_SESSION = ["start", "work", "say", "stop", "say"]
+TWO = ["subscribe_several", "use_second", "subscribe_several"]
+SAY_BOTH = ["use_first", "say", "use_second", "say"]
 # (name, steps of scoped_profiler.h). The program must print the same with and without the recorder.
 CASES = [
     ("the profiler is there before the first launch", [*SESSION, "work"]),
@@ -23,8 +25,19 @@ CASES = [
     ("fields that change", ["subscribe_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2", "fewer_fields_v2", "work", "say", "stop_v2"]),
     ("every field", ["subscribe_v2", "user", "register_v2", "all_fields_v2", "work", "say"]),
     ("a field that CUPTI does not know", ["subscribe_v2", "user", "register_v2", "unknown_fields_v2", "work", "say"]),
+    ("every field of the other kinds", ["subscribe_v2", "user", "register_v2", "other_fields_v2", "work", "say"]),
+    ("strange fields", ["subscribe_v2", "user", "register_v2", "strange_fields_v2", "work", "say"]),
+    ("each kind", ["subscribe_v2", "register_v2", "all_kinds_v2"]),
+    ("each kind with one field", ["subscribe_v2", "user", "register_v2", "all_kinds_user_v2"]),
+    ("each kind of the global API", ["register", "all_kinds"]),
+    ("kinds that exclude others", ["subscribe_v2", "user", "register_v2", "field_54", "field_53", "field_54", "off_53", "field_51", "field_54", "off_51", "field_54"]),
     ("fields that CUPTI refuses", ["subscribe_v2", "user", "register_v2", "wrong_fields_v2"]),
     ("user-defined records after kinds are enabled", ["subscribe_v2", "start_v2", "user", "context", "work", "say"]),
+    ("user-defined records after records", ["subscribe_v2", "start_v2", "given", "context", "given", "work", "say", "user", "work", "say", "no_user", "work", "say"]),
+    ("a context before its kinds", ["context", "subscribe_v2", "start_v2", "given", "user", "work", "say"]),
+    ("callbacks of the global API, then the other", ["register", "subscribe_v2", "register_v2", "enable_v2"]),
+    ("a clock and a kind of the global API, then the other", ["clock", "global_4", "subscribe_v2", "register_v2", "enable_v2"]),
+    ("a disabled kind of the global API, then the other", ["enable", "stop", "subscribe_v2", "register_v2", "enable_v2"]),
     ("the global API, then the other", [*GLOBAL_SESSION, *SESSION]),
     ("the global API, finalized, then the other", [*GLOBAL_SESSION, "finalize", *SESSION]),
     ("the other, then the global API", [*SESSION, *GLOBAL_SESSION]),
@@ -37,6 +50,16 @@ CASES = [
     ("a new subscriber and the global API", ["subscribe_v2", *GLOBAL_SESSION, "unsubscribe"]),
     ("an old subscriber and the other API", ["subscribe", "start_v2", "work", "say", "stop_v2", "unsubscribe"]),
     ("several subscribers", ["subscribe_v2", "second", "second_several", "unsubscribe", "subscribe_several", "second_several", "unsubscribe"]),
+    ("two subscribers", [*TWO, "use_first", "start_v2", "use_second", "start_v2", "work", *SAY_BOTH, "stop_v2", "use_first", "work", *SAY_BOTH, "use_first", "stop_v2", "unsubscribe", "use_second", "unsubscribe"]),
+    ("two subscribers, the first leaves", [*TWO, "use_first", "start_v2", "use_second", "start_v2", "work", *SAY_BOTH, "use_first", "unsubscribe", "work", *SAY_BOTH, "stop_v2", "unsubscribe"]),
+    ("two subscribers with fields and settings of their own", [*TWO, "use_first", "clock_v2", "user", "register_v2", "fields_v2", "use_second", "system_v2", "register_v2", "only_launches_v2", "kind_10", "work", *SAY_BOTH, "time_v2", "use_first", "time_v2"]),
+    ("two subscribers: kinds, external ids, dropped records", [*TWO, "use_first", "start_v2", "external_v2", "push_v2", "use_second", "register_v2", "kind_10", "external_v2", "kinds_v2", "work", "pop_v2", "dropped_v2", *SAY_BOTH, "use_first", "pop_v2", "pop_v2", "kinds_v2"]),
+    ("attributes of two subscribers", [*TWO, "use_first", "attributes_v2", "register_v2", "attributes_v2", "use_second", "attributes_v2"]),
+    ("callbacks of two subscribers", [*TWO, "use_first", "callbacks", "work", *SAY_BOTH, "callbacks", "work", *SAY_BOTH, "unsubscribe", "work", *SAY_BOTH, "use_first", "unsubscribe"]),
+    ("several subscribers and the global API", ["subscribe_several", "register", "clock", "enable", "time", "push", "dropped", "stop", "register_v2", "enable_v2"]),
+    ("the global API, then several subscribers", [*GLOBAL_SESSION, *TWO, "register_v2", "enable_v2"]),
+    ("one and several", ["subscribe_several", "second", "unsubscribe", "subscribe_v2", "second_several", "unsubscribe", "subscribe", "second_several"]),
+    ("many subscribers", ["many_several"]),
     ("attributes", ["subscribe_v2", "attributes_v2", "register_v2", "attributes_v2"]),
     ("its clock and thread ids", ["subscribe_v2", "clock_v2", "system_v2", "time_v2", "start_v2", "work", "say", "time_v2", "stop_v2"]),
     ("its clock and thread ids in user-defined records", ["subscribe_v2", "clock_v2", "system_v2", "user", "register_v2", "fields_v2", "work", "say", "stop_v2"]),

@@ -17,11 +17,20 @@ struct ExternalStacks {
 };
 thread_local ExternalStacks tl_external;
 
+void note_global_kind() {
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
+}
+
 bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < kKinds; }
 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (excluded_by_subscriber(state(), on)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE)
+    return CUPTI_ERROR_INVALID_KIND;  // with user-defined records only
+  if (on) note_global_kind();
   return enable_kind(kind, on);
 }
 
@@ -72,17 +81,28 @@ using namespace sim;
 
 extern "C" {
 
-SIM_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { return noted(enable(kind, true)); }
-SIM_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) { return noted(enable(kind, true)); }
-SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return noted(enable(kind, false)); }
+SIM_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const LeavesErrno leaves_errno;
+  return noted(enable(kind, true));
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
+  const LeavesErrno leaves_errno;
+  return noted(enable(kind, true));
+}
+SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const LeavesErrno leaves_errno;
+  return noted(enable(kind, false));
+}
 
 SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind) {
+  const LeavesErrno leaves_errno;
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
+    now.global_kinds = true;
     now.enabled_in[kind].insert(now.driver.load()->context_id(context));
   }
   start_worker();
@@ -90,6 +110,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_Activ
 }
 
 SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind) {
+  const LeavesErrno leaves_errno;
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
@@ -99,29 +120,34 @@ SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Acti
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable) {
+  const LeavesErrno leaves_errno;
   if (excluded_by_subscriber(state(), true)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
   if (script().cupti.absent_driver_api) return noted(CUPTI_ERROR_NOT_SUPPORTED);
   if (cbid == 0 || cbid >= kDriverCallbacks) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
   now.driver_api[cbid] = enable != 0;
   now.driver_kind_alone = false;
   return CUPTI_SUCCESS;
 }
 
 SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable) {
+  const LeavesErrno leaves_errno;
   if (excluded_by_subscriber(state(), true)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
+  now.global_kinds = true;
   now.runtime_api[cbid] = enable != 0;
   return CUPTI_SUCCESS;
 }
 
 SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
                                                                   uint32_t count) {
+  const LeavesErrno leaves_errno;
   if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
@@ -132,6 +158,7 @@ SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_Activity
 
 SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                                       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted) {
+  const LeavesErrno leaves_errno;
   if (funcBufferRequested == nullptr || funcBufferCompleted == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
@@ -149,18 +176,24 @@ static bool collects_kernels() {
 }
 
 SIM_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  const LeavesErrno leaves_errno;
   if (script().cupti.forced_kills && (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0 && collects_kernels()) _exit(94);
   while (script().cupti.flush_hangs) pause();
   deliver(true);
   return CUPTI_SUCCESS;
 }
-SIM_EXPORT CUptiResult cuptiActivityFlush(CUcontext, uint32_t, uint32_t flag) { return cuptiActivityFlushAll(flag); }
+SIM_EXPORT CUptiResult cuptiActivityFlush(CUcontext, uint32_t, uint32_t flag) {
+  const LeavesErrno leaves_errno;
+  return cuptiActivityFlushAll(flag);
+}
 SIM_EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t) {
+  const LeavesErrno leaves_errno;
   return CUPTI_SUCCESS;
 }  // the worker delivers full buffers anyway
 
 SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBufferSizeBytes,
                                                   CUpti_Activity** record) {
+  const LeavesErrno leaves_errno;
   if (buffer == nullptr || record == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   uint8_t* next = buffer;
   if (*record != nullptr) next = reinterpret_cast<uint8_t*>(*record) + record_size((*record)->kind);
@@ -175,6 +208,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validB
 }
 
 SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  const LeavesErrno leaves_errno;
   if (dropped == nullptr) return noted(CUPTI_ERROR_INVALID_PARAMETER);
   if (excluded_by_subscriber(state(), false)) return noted(CUPTI_ERROR_NOT_COMPATIBLE);
   State& now = state();
@@ -185,6 +219,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, si
 }
 
 SIM_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t* valueSize, void* value) {
+  const LeavesErrno leaves_errno;
   if (valueSize == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -194,6 +229,7 @@ SIM_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, s
 }
 
 SIM_EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t* valueSize, void* value) {
+  const LeavesErrno leaves_errno;
   if (valueSize == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -204,6 +240,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, s
 }
 
 SIM_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp) {
+  const LeavesErrno leaves_errno;
   if (funcTimestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (excluded_by_subscriber(state(), true)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
@@ -218,6 +255,7 @@ SIM_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCal
 }
 
 SIM_EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  const LeavesErrno leaves_errno;
   if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (kind <= CUPTI_EXTERNAL_CORRELATION_KIND_INVALID || kind >= CUPTI_EXTERNAL_CORRELATION_KIND_SIZE)
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -226,27 +264,51 @@ SIM_EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorr
 }
 
 SIM_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t* lastId) {
+  const LeavesErrno leaves_errno;
   if (excluded_by_subscriber(state(), false)) return CUPTI_ERROR_NOT_COMPATIBLE;
   if (kind <= CUPTI_EXTERNAL_CORRELATION_KIND_INVALID || kind >= CUPTI_EXTERNAL_CORRELATION_KIND_SIZE)
     return CUPTI_ERROR_INVALID_PARAMETER;
   return pop_external(kind, lastId) ? CUPTI_SUCCESS : CUPTI_ERROR_QUEUE_EMPTY;
 }
 
-SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) { return CUPTI_ERROR_NOT_SUPPORTED; }  // Blackwell only
+SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_SUCCESS;
+}
+SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) {
+  const LeavesErrno leaves_errno;
+  return CUPTI_ERROR_NOT_SUPPORTED;
+}  // Blackwell only
 
 SIM_EXPORT CUptiResult cuptiFinalize() {
+  const LeavesErrno leaves_errno;
   State& now = state();
   deliver(true);
   end_subscriber(now);
   detach();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.scope = Scope::None;
+  now.global_kinds = false;
   now.operations_stopped = false;
   now.enabled.reset();
   now.enabled_in.clear();
@@ -259,6 +321,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   now.anchors.clear();
   now.finished.clear();
   now.subscriber.reset();
+  now.others.clear();
   now.worker_running = false;
   now.worker_wake.notify_all();
   return CUPTI_SUCCESS;

@@ -49,6 +49,7 @@ CUptiResult evaluate_sample(CUpti_Profiler_Host_EvaluateToGpuValues_Params* para
 #define SIM_COUNTER_CALL(name, Params)                                                   \
   static CUptiResult do_##name(Params* p);                                               \
   SIM_EXPORT CUptiResult name(Params* p) {                                               \
+    const sim::LeavesErrno leaves_errno;                                                 \
     const CUptiResult told = sim::enter_counter_call(#name);                             \
     if (told != CUPTI_SUCCESS) return told;                                              \
     if (p->structSize == 0 || p->pPriv != nullptr) return CUPTI_ERROR_INVALID_PARAMETER; \

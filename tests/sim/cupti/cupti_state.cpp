@@ -74,21 +74,26 @@ bool lost(State& now) {
   return true;
 }
 
+using Called = std::pair<CUpti_CallbackFunc, void*>;
+// Of the subscribers that want it.
+template <class Wanted> std::vector<Called> callbacks_of(State& now, Wanted&& wanted) {
+  std::lock_guard<std::mutex> lock(now.mutex);
+  std::vector<Called> called;
+  const auto add = [&](const Subscriber& one) {
+    if (one.callback != nullptr && wanted(one)) called.emplace_back(one.callback, one.user);
+  };
+  if (now.subscriber != nullptr) add(*now.subscriber);
+  for (const std::unique_ptr<Subscriber>& one : now.others) add(*one);
+  return called;
+}
+
 void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
-  State& now = state();
-  CUpti_CallbackFunc callback = nullptr;
-  void* user = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(now.mutex);
-    if (now.subscriber == nullptr) return;
-    const bool driver = event.domain == ApiDomain::Driver;
-    const bool wanted = driver ? event.cbid < kDriverCallbacks && now.subscriber->driver[event.cbid]
-                               : event.cbid < kRuntimeCallbacks && now.subscriber->runtime[event.cbid];
-    if (!wanted) return;
-    callback = now.subscriber->callback;
-    user = now.subscriber->user;
-  }
-  if (callback == nullptr) return;
+  const bool driver = event.domain == ApiDomain::Driver;
+  const std::vector<Called> called = callbacks_of(state(), [&](const Subscriber& one) {
+    return driver ? event.cbid < kDriverCallbacks && one.driver[event.cbid]
+                  : event.cbid < kRuntimeCallbacks && one.runtime[event.cbid];
+  });
+  if (called.empty()) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = event.name;
@@ -99,7 +104,8 @@ void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
   data.contextUid = event.context_id;
   data.correlationData = &event.correlation_data;
   data.correlationId = event.correlation;
-  callback(user, static_cast<CUpti_CallbackDomain>(event.domain), event.cbid, &data);
+  for (const auto& [callback, user] : called)
+    callback(user, static_cast<CUpti_CallbackDomain>(event.domain), event.cbid, &data);
 }
 
 // As observed with CUDA 13: if the recording of a driver call is disabled while a thread is inside it, CUPTI reports
@@ -179,21 +185,12 @@ class Sink final : public ActivitySink {
   }
 
   void resource(ResourceEvent what, CUcontext context, CUstream stream) override {
-    State& now = state();
-    CUpti_CallbackFunc callback = nullptr;
-    void* user = nullptr;
     const auto cbid = static_cast<CUpti_CallbackId>(what);
-    {
-      std::lock_guard<std::mutex> lock(now.mutex);
-      if (now.subscriber == nullptr || !now.subscriber->resource[cbid]) return;
-      callback = now.subscriber->callback;
-      user = now.subscriber->user;
-    }
-    if (callback == nullptr) return;
+    const std::vector<Called> called = callbacks_of(state(), [&](const Subscriber& one) { return one.resource[cbid]; });
     CUpti_ResourceData data{};
     data.context = context;
     data.resourceHandle.stream = stream;
-    callback(user, CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+    for (const auto& [callback, user] : called) callback(user, CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <bitset>
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -54,7 +55,8 @@ struct Buffer {
 };
 
 struct Subscriber {
-  bool scoped = false;  // by cuptiSubscribe_v2
+  bool scoped = false;   // by cuptiSubscribe_v2
+  bool several = false;  // it allows others
   std::string name = "<not provided>";
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
@@ -71,6 +73,7 @@ enum class Scope { None, Global, Subscriber };
 struct State {
   std::mutex mutex;
   Scope scope = Scope::None;
+  bool global_kinds = false;        // the global API enabled a kind
   bool operations_stopped = false;  // a subscriber left while the global API was used: no operation has a record
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
@@ -99,12 +102,19 @@ struct State {
   std::map<CUpti_ActivityAttribute, std::vector<uint8_t>> attributes;
 
   std::unique_ptr<Subscriber> subscriber;
+  std::vector<std::unique_ptr<Subscriber>> others;  // they have callbacks; only the first one may collect activity
   bool worker_running = false;
   uint64_t worker_generation = 0;
   std::condition_variable worker_wake, drained;
 };
 
 State& state();
+// In each function that CUPTI exports: the script may say what it leaves in errno.
+struct LeavesErrno {
+  ~LeavesErrno() {
+    if (script().cupti.sets_errno != 0) errno = script().cupti.sets_errno;
+  }
+};
 CUptiResult noted(CUptiResult result);  // a failure becomes the thread's last error
 CUptiResult attach();                   // finds the driver, becomes its sink
 void detach();

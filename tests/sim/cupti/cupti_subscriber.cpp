@@ -55,25 +55,29 @@ bool is_subscriber(State& now, CUpti_SubscriberHandle handle) {
 std::unique_ptr<Selection> select(int kind, const cupti_v2::Config* config) {
   if (config == nullptr || config->fields.count == 0 || config->fields.ids == nullptr || config->fields.ids[0] != 0)
     return nullptr;
+  const bool any =
+      std::any_of(std::begin(kFields), std::end(kFields), [&](const Field& one) { return one.kind == kind; });
+  if (!any) return nullptr;
   auto made = std::make_unique<Selection>();
-  size_t end = 0;
+  size_t end = 0, largest = 1;
   for (size_t i = 0; i < config->fields.count; ++i) {
     const Field* const field = std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& one) {
       return one.kind == kind && one.id == config->fields.ids[i];
     });
-    if (field == std::end(kFields)) continue;  // as CUPTI 13.5
+    const bool known = field != std::end(kFields);
     cupti_v2::FieldPlace place;
-    place.id = field->id;
-    place.alignment = std::min<size_t>(field->user_bytes, 8);
+    place.id = config->fields.ids[i];
+    place.bytes = known ? field->user_bytes : 0;
+    place.alignment = known ? std::min<size_t>(field->user_bytes & -field->user_bytes, 8) : 1;
     place.offset = (end + place.alignment - 1) / place.alignment * place.alignment;
-    place.bytes = field->user_bytes;
     end = place.offset + place.bytes;
+    largest = std::max(largest, place.alignment);
     made->fields.push_back(place);
-    made->from.push_back(*field);
+    made->from.push_back(known ? *field : Field{});
   }
   made->places.fields = made->fields.data();
   made->places.count = made->fields.size();
-  made->places.record_bytes = (end + 7) / 8 * 8;
+  made->places.record_bytes = (end + largest - 1) / largest * largest;
   return made;
 }
 
@@ -89,7 +93,10 @@ CUptiResult enable_scoped(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind 
   State& now = state();
   if (!is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= kKinds) return CUPTI_SUCCESS;
-  if (enter_scope(now, subscriber) != CUPTI_SUCCESS) return CUPTI_SUCCESS;  // beside the global API nothing happens
+  if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    return now.global_kinds ? CUPTI_SUCCESS : result;  // nothing happens
+  }
   const cupti_v2::CallSelection* calls = nullptr;
   {
     std::lock_guard<std::mutex> lock(now.mutex);
@@ -100,6 +107,9 @@ CUptiResult enable_scoped(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind 
       auto& kept = mine.selection[kind];
       if (kept != nullptr) mine.earlier.push_back(std::move(kept));
       kept = std::move(made);
+      if (kind == CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS) return CUPTI_ERROR_NOT_COMPATIBLE;
+    } else if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE) {
+      return CUPTI_ERROR_INVALID_KIND;
     }
     if (config != nullptr && config->kind_options != nullptr &&
         (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME))
@@ -215,6 +225,7 @@ extern "C" {
 
 SIM_SCOPED CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber, cupti_v2::Requested request,
                                                          cupti_v2::Completed complete) {
+  const LeavesErrno leaves_errno;
   if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
@@ -226,20 +237,29 @@ SIM_SCOPED CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle 
 
 SIM_SCOPED CUptiResult cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                               cupti_v2::Config* config) {
+  const LeavesErrno leaves_errno;
   return enable_scoped(subscriber, kind, config);
 }
 SIM_SCOPED CUptiResult cuptiActivityEnableAndDump_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                                      cupti_v2::Config* config) {
+  const LeavesErrno leaves_errno;
   return enable_scoped(subscriber, kind, config);
 }
 SIM_SCOPED CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
                                                cupti_v2::Config*) {
-  if (!is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
+  const LeavesErrno leaves_errno;
+  State& now = state();
+  if (!is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE && !scoped().user_defined) return CUPTI_ERROR_INVALID_KIND;
+  }
   return enable_kind(kind, false);
 }
 
 SIM_SCOPED CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId cbid,
                                                        uint8_t enable) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -251,6 +271,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle su
 }
 SIM_SCOPED CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId cbid,
                                                         uint8_t enable) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (const CUptiResult result = enter_scope(now, subscriber); result != CUPTI_SUCCESS) return result;
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -262,6 +283,7 @@ SIM_SCOPED CUptiResult cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle s
 
 SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber, int attribute, size_t* size,
                                                     void* value) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || size == nullptr || value == nullptr || attribute < 0 || attribute > 24)
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -294,6 +316,7 @@ SIM_SCOPED CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subsc
 
 SIM_SCOPED CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subscriber, int attribute, size_t* size,
                                                     void* value) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || size == nullptr || value == nullptr || attribute < 0 || attribute > 24)
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -319,6 +342,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subsc
 
 SIM_SCOPED CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uint8_t* buffer, size_t valid,
                                                      CUpti_Activity** record) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -341,6 +365,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subs
 
 SIM_SCOPED CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscriber, CUcontext, uint32_t,
                                                             size_t* dropped) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (!is_subscriber(now, subscriber) || dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard<std::mutex> lock(now.mutex);
@@ -351,6 +376,7 @@ SIM_SCOPED CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHand
 
 SIM_SCOPED CUptiResult cuptiActivityPushExternalCorrelationId_v2(CUpti_SubscriberHandle subscriber,
                                                                  CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  const LeavesErrno leaves_errno;
   const bool known = kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
   if (!known || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   push_external(kind, id);
@@ -358,12 +384,14 @@ SIM_SCOPED CUptiResult cuptiActivityPushExternalCorrelationId_v2(CUpti_Subscribe
 }
 SIM_SCOPED CUptiResult cuptiActivityPopExternalCorrelationId_v2(CUpti_SubscriberHandle subscriber,
                                                                 CUpti_ExternalCorrelationKind kind, uint64_t* last) {
+  const LeavesErrno leaves_errno;
   const bool known = kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
   if (!known || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   return pop_external(kind, last) ? CUPTI_SUCCESS : CUPTI_ERROR_QUEUE_EMPTY;
 }
 
 SIM_SCOPED CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, uint64_t* timestamp) {
+  const LeavesErrno leaves_errno;
   if (timestamp == nullptr || !is_subscriber(state(), subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
   *timestamp = clock_now(state());
   return CUPTI_SUCCESS;
@@ -371,6 +399,7 @@ SIM_SCOPED CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, u
 
 SIM_SCOPED CUptiResult cuptiActivityGetEnabledKinds(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind* kinds,
                                                     uint32_t* room, uint32_t* count) {
+  const LeavesErrno leaves_errno;
   State& now = state();
   if (count == nullptr || (kinds != nullptr && room == nullptr)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (subscriber != nullptr && !is_subscriber(now, subscriber)) return CUPTI_ERROR_INVALID_PARAMETER;
