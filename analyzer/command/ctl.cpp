@@ -1,6 +1,7 @@
 // prof ctl: starts or stops a recording of a running process from outside, and reports what the process is doing. prof
 // and the process communicate through the words in preload/format/control_words.h. Only the process's own user (and
 // root) can open them.
+#include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_file.h"
 #include "analyzer/input/log/log_health.h"
@@ -310,14 +311,14 @@ void add_ctl(CLI::App& app, Run& run) {
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand(
       "ctl", "begin, end or copy the recording of a process that runs: prof ctl PID start|stop|status|dump");
-  verb->add_option("pid", options->pid, "the process")->type_name("PID")->required();
+  verb->add_option("pid", options->pid, "the process")->type_name("PID")->check(whole_number(1))->required();
   verb->add_option("command", options->command, "what to do")
       ->type_name("start|stop|status|dump")
       ->required()
-      ->check(CLI::IsMember({"start", "stop", "status", "dump"}));
+      ->check(one_of({"start", "stop", "status", "dump"}));
   verb->add_option("--wait", options->wait, "longest wait for the process to do it")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(decimal_number(0, 3600))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "dump: the new log; without it prof.PID.dump.plog here")
       ->type_name("FILE");

@@ -6,6 +6,7 @@
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
 #include "analyzer/command/recorder_library.h"
+#include "analyzer/command/usage.h"
 #include "preload/format/block.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -104,8 +106,26 @@ void say_why_none(const ProgramFacts& program, const std::string& output) {
   }
 }
 
-int record(const std::vector<std::string>& command, std::vector<std::pair<std::string, std::string>> variables) {
+// Refuses an option that `record` does not have, and a variable in place of the program.
+void check_program(const std::vector<std::string>& command, const CLI::App& verb) {
   if (command.empty()) throw std::runtime_error("no program given: prof record [options] -- app args");
+  const std::string& word = command[0];
+  if (word.starts_with('-')) throw std::runtime_error(unknown_option(verb, word));
+  const size_t equals = word.find('=');
+  const bool is_variable = equals != 0 && equals != std::string::npos &&
+                           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+                             return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+                           });
+  if (is_variable && access(word.c_str(), F_OK) != 0) {
+    throw std::runtime_error(
+        fmt::format("{} is a variable, and prof starts the program without a shell; write: prof record -- env {}", word,
+                    fmt::join(command, " ")));
+  }
+}
+
+int record(const CLI::App& verb, const std::vector<std::string>& command,
+           std::vector<std::pair<std::string, std::string>> variables) {
+  check_program(command, verb);
   const std::string library = find_recorder();
   if (library.find_first_of(" :") != std::string::npos) {
     throw std::runtime_error(
@@ -201,7 +221,7 @@ void add_record(CLI::App& app, Run& run) {
     verb->add_option(fmt::format("{}--{}", short_flag, option.flag), (*values)[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
         ->type_name(option.values)
-        ->check([&option](const std::string& text) { return wrong_value(option, text); });
+        ->check(value_of(option));
   }
   verb->prefix_command();
   verb->footer(
@@ -222,12 +242,12 @@ void add_record(CLI::App& app, Run& run) {
       const RecorderOption& option = recorder_options()[i];
       if (verb->count(std::string("--") + option.flag) != 0) variables.emplace_back(option.variable, (*values)[i]);
     }
-    run = [command, variables] {
+    run = [verb, command, variables] {
       if (const auto list = wanted_list(variables)) {
         fmt::print("{}", list->empty() ? counter_list() : chip_metrics(*list));
         return kComplete;
       }
-      return record(command, variables);
+      return record(*verb, command, variables);
     };
   });
 }

@@ -53,8 +53,8 @@ struct AlignedRows::Stretch {
   bool wide[kRows];  // has a cell wider than its column, or characters of several bytes
 };
 
-AlignedRows::AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent)
-    : widths_(std::move(widths)), indent_(indent), pitch_(indent) {
+AlignedRows::AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent, bool cut)
+    : widths_(std::move(widths)), cut_(cut), indent_(indent), pitch_(indent) {
   for (size_t i = 0; i < columns.size(); ++i) {
     left_.push_back(columns[i].type == CellType::Text);
     begins_.push_back(pitch_);
@@ -101,7 +101,12 @@ void AlignedRows::put_wide_row(const CellTexts& texts, size_t row, LineBuffer& l
   CellTexts::Buffer buffer;
   lines.spaces(indent_);
   for (size_t i = 0; i < widths_.size(); ++i) {
-    const ShownCell shown = texts.of(row, i, buffer);
+    ShownCell shown = texts.of(row, i, buffer);
+    std::string less;
+    if (cut_ && left_[i] && shown.width > widths_[i]) {
+      less = cut_text(std::string(shown.text), widths_[i]);
+      shown = {less, display_width(less)};
+    }
     const size_t padding = widths_[i] - std::min(widths_[i], shown.width);
     lines.spaces(left_[i] ? 0 : padding) += shown.text;
     lines.spaces((left_[i] ? padding : 0) + kGap);
