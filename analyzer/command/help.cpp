@@ -1,5 +1,5 @@
-// prof help [VERB] and prof version. prepare_words() rewrites `prof help VERB` to `prof VERB --help`, so the verb `help`
-// only appears in lists.
+// prof help [VERB] and prof version. prepare_words() rewrites `prof help VERB` to `prof VERB --help`, so the verb
+// `help` only appears in lists.
 #include "analyzer/command/command.h"
 
 #include <CLI/CLI.hpp>

@@ -143,11 +143,6 @@ void check_inputs(const std::vector<std::string>& inputs) {
   }
 }
 
-void print_notes(const std::vector<std::string>& notes, const Trace& trace) {
-  for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
-  std::fprintf(stderr, "prof: %s\n", coverage_line(trace).c_str());
-}
-
 // Writes stacks in the format of another tool. Returns the notes of the table.
 std::vector<std::string> write_stacks_of(const ReportArguments& options, const Report& report,
                                          const AnalysisInput& input, StackFormat format, Sink& sink) {
@@ -203,20 +198,23 @@ void write_file(const ReportArguments& options, std::span<const PlannedReport> p
   Sink sink(path);
   const TableForm format = table_form(plan.front().form.name).value_or(TableForm::Text);
   TableDocument document(sink, format, options.table.unit, plan.size(), output.terminal_columns());
+  std::vector<std::string> notes;
+  bool others = false;
   for (const PlannedReport& planned : plan) {
     const ReportOptions taken = taken_options(*planned.report, options.given, options.report);
     const AnalysisInput input{trace, views, options.selection, taken};
     if (planned.is_roofline() || planned.stacks()) {
       if (plan.size() == 1) {
-        print_notes(write_other(options, planned, input, sink), trace);
+        notes = write_other(options, planned, input, sink);
       } else {
         std::string page;
         Sink part(&page);
-        const std::vector<std::string> notes = write_other(options, planned, input, part);
+        const std::vector<std::string> more = write_other(options, planned, input, part);
+        notes.insert(notes.end(), more.begin(), more.end());
         part.close();
         document.add_page(planned.report->question, planned.report->name, page);
-        print_notes(notes, trace);
       }
+      others = true;
       continue;
     }
     if (!options.before.empty()) {
@@ -233,6 +231,9 @@ void write_file(const ReportArguments& options, std::span<const PlannedReport> p
   }
   document.close();
   sink.close();
+  // A table has its notes and its coverage line in it.
+  for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
+  if (others) std::fprintf(stderr, "prof: %s\n", coverage_line(trace).c_str());
 }
 
 int run_report(ReportArguments& options, const CLI::App& verb) {

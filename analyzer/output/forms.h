@@ -1,5 +1,5 @@
-// In which form is an answer written? --format names a form, else the end of the name of the output file does. An answer
-// has the forms of tables (table_formats.def) and those of its exporters (exporters.def).
+// In which form is an answer written? --format names a form, else the end of the name of the output file does. An
+// answer has the forms of tables (table_formats.def) and those of its exporters (exporters.def).
 #pragma once
 
 #include "analyzer/table/table_document.h"
@@ -37,8 +37,8 @@ inline bool is_about_stacks(std::string_view report) {
   return report == "stacks" || report == "flame" || report == "hot-stacks";
 }
 
-// `word` of --format; empty: by the name of the file, in which .gz after the extension compresses. The first form if the
-// name has no extension, or is "-", a folder or a device. Throws std::runtime_error, which lists the possible forms of
+// `word` of --format; empty: by the name of the file, in which .gz after the extension compresses. The first form if
+// the name has no extension, or is "-", a folder or a device. Throws std::runtime_error, which lists the possible forms of
 // `answer`, if it does not have the form.
 const Form& choose_form(std::span<const Form> possible, std::string_view answer, const std::string& word,
                         const std::string& path);

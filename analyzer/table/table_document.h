@@ -1,5 +1,5 @@
 // How are tables written in each form of table_formats.def, and how do several share one file? JSON: one object with a
-// list of the tables. HTML: one page. Markdown: sections. Text, and CSV on stdout: tables with a blank line between them.
+// list of the tables. HTML: one page. Markdown: sections. Text, and CSV on stdout: tables with a blank line between.
 #pragma once
 
 #include "analyzer/table/table.h"
@@ -18,7 +18,7 @@ enum class TableForm : uint8_t {
 
 class TableDocument {
  public:
-  // `tables`: how many follow. `width`: columns of a terminal that lines of the text form should fit; 0: lines are whole.
+  // `tables`: how many follow. `width`: columns of a terminal that lines of the text form should fit; 0: whole lines.
   TableDocument(Sink& sink, TableForm form, TimeUnit unit, size_t tables, size_t width = 0);
 
   void add(const Table& table);

@@ -1,6 +1,6 @@
 // Fills the lists of a man page from the lists in the code, so that each list exists once. The build runs it on every
-// page: fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters,
-// reports, or the name of a verb, for the options of its parser.
+// page: fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is verbs, flags, variables,
+// counters, reports, or the name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
 #include "analyzer/command/recorder_library.h"
 #include "analyzer/command/verbs.h"
@@ -81,6 +81,18 @@ bool print_list(std::string_view name) {
         if (report.area == static_cast<prof::analyzer::Area>(area))
           std::cout << ".TP\n\\fB" << escaped(report.name) << "\\fR\n" << escaped(report.question) << '\n';
       }
+    }
+    return true;
+  }
+  if (name == "verbs") {
+    CLI::App app;
+    prof::analyzer::Run run;
+    prof::analyzer::add_verbs(app, run);
+    for (const prof::analyzer::Verb& verb : prof::analyzer::verbs()) {
+      const std::string word(verb.name);
+      std::cout << ".TP\n.BR " << word;
+      if (word != "help" && word != "version") std::cout << " \", \" prof\\-" << word << " (1)";
+      std::cout << '\n' << escaped(app.get_subcommand(word)->get_description()) << '\n';
     }
     return true;
   }
