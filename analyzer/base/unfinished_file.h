@@ -1,5 +1,6 @@
 // Which files of prof are not complete yet? They are deleted when the command fails, and when SIGINT, SIGTERM, SIGHUP
-// or SIGQUIT ends it. Whoever creates a file that only makes sense when it is complete holds an UnfinishedFile until then.
+// or SIGQUIT ends it. Whoever creates a file that only makes sense when it is complete holds an UnfinishedFile until
+// then.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 #include "analyzer/command/counter_list.h"
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
+#include "analyzer/command/record_reasons.h"
 #include "analyzer/command/recorder_library.h"
 #include "analyzer/command/usage.h"
 #include "preload/format/block.h"
@@ -94,15 +95,12 @@ void name_logs(const std::vector<MadeLog>& logs) {
   fmt::print(stderr, "prof: next: prof summary{}\nprof:       prof trace{}\n", names, names);
 }
 
-void say_why_none(const ProgramFacts& program, const std::string& output) {
-  fmt::print(stderr, "prof: no CUDA or NVTX call was seen: no log in {}\n", output);
-  if (const auto obstacle = why_not_recordable(program)) {
-    fmt::print(stderr, "prof: {}\n", obstacle->reason);
-  } else {
-    fmt::print(
-        stderr,
-        "prof: likely reasons: it used no GPU; it cleared LD_PRELOAD or PROF_OUTPUT for its children; a container or\n"
-        "prof: a remote machine ran the GPU work; the folder is not writable (libprof says so above)\n");
+void print_reasons(const UnrecordedRun& run) {
+  bool first = true;
+  for (const Obstacle& reason : why_nothing_was_recorded(run)) {
+    fmt::print(stderr, "prof: {}: {}\n", first ? "nothing was recorded" : "or", reason.reason);
+    if (!reason.remedy.empty()) fmt::print(stderr, "prof:   -> {}\n", reason.remedy);
+    first = false;
   }
 }
 
@@ -160,6 +158,7 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
 
   const auto begun =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const auto started = std::chrono::steady_clock::now();
   const ChildEnd end = run_child(command, variables);
   if (end.exec_error != 0) {
     const bool missing = end.exec_error == ENOENT;
@@ -168,7 +167,8 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
   }
   const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun));
   if (logs.empty()) {
-    say_why_none(program, output);
+    const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - started;
+    print_reasons({program, command, variables, output, ran.count()});
   } else {
     name_logs(logs);
   }

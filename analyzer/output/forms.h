@@ -38,8 +38,8 @@ inline bool is_about_stacks(std::string_view report) {
 }
 
 // `word` of --format; empty: by the name of the file, in which .gz after the extension compresses. The first form if
-// the name has no extension, or is "-", a folder or a device. Throws std::runtime_error, which lists the possible forms of
-// `answer`, if it does not have the form.
+// the name has no extension, or is "-", a folder or a device. If `answer` does not have the form, it throws
+// std::runtime_error, which lists the possible forms.
 const Form& choose_form(std::span<const Form> possible, std::string_view answer, const std::string& word,
                         const std::string& path);
 
