@@ -1,6 +1,7 @@
 // prof ctl: starts or stops a recording of a running process from outside, and reports what the process is doing. prof
 // and the process communicate through the words in preload/format/control_words.h. Only the process's own user (and
 // root) can open them.
+#include "analyzer/base/unfinished_file.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_file.h"
@@ -288,6 +289,7 @@ int dump_ring(const std::string& process, const std::string& output) {
   if (!why.empty()) throw std::runtime_error(fmt::format("the log {} {}", channel.path, why));
   std::string path;
   const int fd = create_new(output, static_cast<uint32_t>(std::stoul(pid)), path);
+  UnfinishedFile unfinished(path);
   try {
     write_all(fd, as_closed_log(copy, now), path);
   } catch (...) {
@@ -295,6 +297,7 @@ int dump_ring(const std::string& process, const std::string& output) {
     throw;
   }
   if (close(fd) != 0) throw std::runtime_error(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+  unfinished.keep();
   fmt::print("dumped: {}\n", path);
   return kComplete;
 }

@@ -1,5 +1,5 @@
-// Why did `prof record` get no log? The reasons that files, variables and the run time show, the most certain one first.
-// Nothing watches the program while it runs.
+// Why did `prof record` get no log? The reasons that files, variables and the run time show, the most certain one
+// first. Nothing watches the program while it runs.
 #pragma once
 
 #include "analyzer/command/record_program.h"

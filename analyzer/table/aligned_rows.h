@@ -12,8 +12,9 @@ namespace prof::analyzer {
 
 class AlignedRows {
  public:
-  // Columns of these widths, two spaces between them, `indent` before the first. `cut`: a text that is wider than its
-  // column is cut with "…".
+  static constexpr size_t kHidden = static_cast<size_t>(-1);  // a width
+  // Columns of these widths, two spaces between them, `indent` before the first. kHidden: the column is left out.
+  // `cut`: a text that is wider than its column is cut with "…".
   AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent, bool cut = false);
 
   // Appends the lines of rows [first, last): texts left-aligned, numbers right-aligned, no spaces at the end of a line.

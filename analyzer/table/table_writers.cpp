@@ -21,16 +21,41 @@ namespace {
 
 constexpr size_t kBetweenColumns = 2;
 
+constexpr size_t kHidden = AlignedRows::kHidden;
+
+// The width of a line.
+size_t line_width(const std::vector<size_t>& widths) {
+  size_t total = 0;
+  for (const size_t each : widths) total += each == kHidden ? 0 : each + kBetweenColumns;
+  return total == 0 ? 0 : total - kBetweenColumns;
+}
+
+// Hides columns of numbers from the right, then columns of text, until the others fit if texts are cut.
+void hide_columns(const std::vector<TableColumn>& columns, size_t width, size_t narrowest,
+                  std::vector<size_t>& widths) {
+  std::vector<size_t> least = widths;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].type == CellType::Text) least[i] = std::min(least[i], narrowest);
+  }
+  for (const bool texts : {false, true}) {
+    for (size_t i = columns.size(); i-- > 1 && line_width(least) > width;) {
+      if ((columns[i].type == CellType::Text) == texts) least[i] = widths[i] = kHidden;
+    }
+  }
+}
+
 // Narrows columns of text, the widest first, until the line has `width` characters. The last column of text may take
 // what is left, because a listing measures only a sample of its rows.
 void fit_widths(const std::vector<TableColumn>& columns, size_t width, std::vector<size_t>& widths) {
-  constexpr size_t kNarrowest = 8;
-  size_t total = kBetweenColumns * (columns.size() - 1);
-  for (const size_t each : widths) total += each;
-  while (total > width) {
+  constexpr size_t kNarrowest = 16;
+  hide_columns(columns, width, kNarrowest, widths);
+  const auto narrows = [&](size_t i) {
+    return columns[i].type == CellType::Text && widths[i] != kHidden && widths[i] > kNarrowest;
+  };
+  while (line_width(widths) > width) {
     size_t widest = columns.size(), second = kNarrowest;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].type != CellType::Text) continue;
+      if (!narrows(i)) continue;
       if (widest == columns.size() || widths[i] > widths[widest]) {
         if (widest != columns.size()) second = std::max(second, widths[widest]);
         widest = i;
@@ -38,13 +63,11 @@ void fit_widths(const std::vector<TableColumn>& columns, size_t width, std::vect
         second = std::max(second, widths[i]);
       }
     }
-    if (widest == columns.size() || widths[widest] <= kNarrowest) return;
+    if (widest == columns.size()) return;
     const size_t least = second < widths[widest] ? second : widths[widest] - 1;
-    const size_t less = std::min(total - width, widths[widest] - least);
-    widths[widest] -= less;
-    total -= less;
+    widths[widest] -= std::min(line_width(widths) - width, widths[widest] - least);
   }
-  if (columns.back().type == CellType::Text) widths.back() += width - total;
+  if (columns.back().type == CellType::Text && widths.back() != kHidden) widths.back() += width - line_width(widths);
 }
 
 // Titles, a line, and the rows. `width`: of a terminal; 0: whole.
@@ -57,23 +80,31 @@ void write_text_rows(const Table& table, TimeUnit unit, size_t width, Sink& sink
   std::vector<size_t> widths = rows.widths(titles);
   const std::vector<size_t> needed = widths;
   if (width != 0 && !columns.empty()) fit_widths(columns, width, widths);
-  LineBuffer head;
+  LineBuffer head, rule;
+  std::string hidden;
   for (size_t i = 0; i < columns.size(); ++i) {
-    titles[i] = cut_text(std::move(titles[i]), widths[i]);
-    const size_t padding = std::min(widths[i], needed[i]) - std::min(needed[i], display_width(titles[i]));
+    if (widths[i] == kHidden) {
+      hidden += (hidden.empty() ? "" : ", ") + titles[i];
+      continue;
+    }
+    const std::string title = cut_text(titles[i], widths[i]);
+    const size_t shown = std::min(widths[i], needed[i]);
+    const size_t padding = shown - std::min(shown, display_width(title));
     const bool left = columns[i].type == CellType::Text;
-    (head.spaces((i == 0 ? 0 : kBetweenColumns) + (left ? 0 : padding)) += titles[i]).spaces(left ? padding : 0);
+    (head.spaces((i == 0 ? 0 : kBetweenColumns) + (left ? 0 : padding)) += title).spaces(left ? padding : 0);
+    (rule += i == 0 ? "" : "  ") += std::string(shown, '-');
   }
   head.trim_spaces();
   head += '\n';
-  for (size_t i = 0; i < columns.size(); ++i)
-    (head += i == 0 ? "" : "  ") += std::string(std::min(widths[i], needed[i]), '-');
-  head += '\n';
+  rule += '\n';
   sink.write(head.view());
+  sink.write(rule.view());
   const AlignedRows lines(columns, widths, 0, width != 0);
   rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
     lines.put(texts, first, last, into);
   });
+  if (!hidden.empty())
+    sink.write(fmt::format("\ncolumns that do not fit the terminal, but are in files and pipes: {}\n", hidden));
 }
 
 // Lines in the layout of another tool, cut to `width` characters (0: whole).

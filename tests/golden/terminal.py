@@ -77,14 +77,25 @@ def case_width(prof, undump, folder):
         check(len(rows) == 5, f"{columns} columns: 5 rows")
         check(max(map(len, rows)) <= columns, f"{columns} columns: rows of at most that many characters")
         check(all(row.endswith("…") for row in rows), f"{columns} columns: names are cut with an ellipsis")
+    text = on_terminal([prof, "report", "kernels", "--names", "full", path], 100, folder)
+    rows = [line for line in text.splitlines() if "void" in line]
+    check(len(rows) == 5 and max(map(len, rows)) <= 100, "100 columns: numbers that do not fit are left out")
+    hidden = re.search(r"columns that do not fit the terminal, but are in files and pipes: (.*)", text)
+    titles = whole.splitlines()[[line.startswith("Type") for line in whole.splitlines()].index(True)]
+    check(hidden is not None and all(title in titles for title in hidden.group(1).split(", ")), "their titles are listed")
     for columns in (90, 100):
         text = on_terminal([prof, "summary", path], columns, folder)
         rows = [line for line in text.splitlines() if "void" in line]
         check(rows and max(map(len, rows)) <= columns and all(row.endswith("…") for row in rows), f"summary fits {columns} columns")
     on_terminal([prof, "report", "kernels", "--names", "full", path, "-o", "out.txt"], 100, folder)
     check(open(os.path.join(folder, "out.txt"), encoding="utf-8").read() == whole, "a file has whole lines")
-    text = on_terminal([prof, "report", "idle-gaps", path], 120, folder)
-    check("idle" in text, "a report without texts is printed")
+    for report in ("idle-gaps", "gpu-trace", "devices"):
+        command = [prof, "report", report, path] if report != "devices" else [prof, "devices"]
+        for columns in (60, 120):
+            text = on_terminal(command, columns, folder).splitlines()
+            rule = next(i for i, line in enumerate(text) if re.fullmatch(r"-+(  -+)*", line))
+            table = text[rule - 1:text.index("", rule)]
+            check(max(map(len, table)) <= columns, f"{report} fits {columns} columns")
 
 
 def case_limit(prof, undump, folder):
@@ -153,6 +164,16 @@ def case_interrupt(prof, undump, folder):
         check(error == b"", f"{number.name}: no message")
         left = sorted(set(os.listdir(folder)) - {"big.json"})
         check(left == [], f"{number.name} leaves nothing, not {left}")
+    temporary = os.path.join(folder, "temporary")
+    os.mkdir(temporary)
+    process = subprocess.Popen([prof, "doctor"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": temporary})
+    while process.poll() is None and not os.listdir(temporary):
+        time.sleep(0.001)
+    check(os.listdir(temporary) != [] or process.returncode == 2, "doctor makes a folder")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    check(os.listdir(temporary) == [], "SIGINT leaves no folder of the self-test")
+    os.rmdir(temporary)
     error = subprocess.run([prof, "report", "kernels", big, "--sort", "nothing", "-o", "out.csv"], cwd=folder, capture_output=True).returncode
     check(error == 2 and os.listdir(folder) == ["big.json"], "an error leaves nothing")
 
