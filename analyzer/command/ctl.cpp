@@ -314,17 +314,17 @@ void add_ctl(CLI::App& app, Run& run) {
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand(
       "ctl", "begin, end or copy the recording of a process that runs: prof ctl PID start|stop|status|dump");
-  verb->add_option("pid", options->pid, "the process")->type_name("PID")->check(whole_number(1))->required();
+  verb->add_option("pid", options->pid, "the process")->option_text("PID")->check(whole_number(1))->required();
   verb->add_option("command", options->command, "what to do")
-      ->type_name("start|stop|status|dump")
+      ->option_text("start|stop|status|dump")
       ->required()
       ->check(one_of({"start", "stop", "status", "dump"}));
   verb->add_option("--wait", options->wait, "longest wait for the process to do it")
-      ->type_name("SECONDS")
+      ->option_text("SECONDS=10")
       ->check(decimal_number(0, 3600))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "dump: the new log; without it prof.PID.dump.plog here")
-      ->type_name("FILE");
+      ->option_text("FILE");
   verb->footer(
       "Examples:\n"
       "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"

@@ -220,8 +220,8 @@ void add_record(CLI::App& app, Run& run) {
         option.flag == std::string_view("output") ? "-o," : "";  // as for the other verbs
     verb->add_option(fmt::format("{}--{}", short_flag, option.flag), (*values)[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
-        ->type_name(option.values)
-        ->check(value_of(option));
+        ->check(value_of(option))
+        ->option_text(option.values);
   }
   verb->prefix_command();
   verb->footer(

@@ -122,7 +122,7 @@ void add_trace(CLI::App& app, Run& run) {
   verb->add_option("--arrows", options->arrows,
                    "beside those from launches: all, path (only along the critical path) or none")
       ->check(one_of({"all", "path", "none"}))
-      ->option_text("WHICH")
+      ->option_text("WHICH=all")
       ->capture_default_str();
   verb->add_option(
           "--stacks", options->stacks,
@@ -130,14 +130,14 @@ void add_trace(CLI::App& app, Run& run) {
           "torch.profiler "
           "has it), both (frames, and text of calls, which ui.perfetto.dev shows; above 32 MiB its line only) or none")
       ->check(one_of({"both", "frames", "text", "none"}))
-      ->option_text("FORM")
+      ->option_text("FORM=both")
       ->capture_default_str();
   add_symbol_options(*verb, options->stack);
   verb->add_option("--fx-metadata", options->fx_metadata,
                    "JSON file of FX graphs: adds stack_trace and node_name to what runs inside \"## NODE ##\" markers");
   verb->add_option("--level", options->level, "gzip level")
       ->check(whole_number(1, 9))
-      ->option_text("1..9")
+      ->option_text("1..9=1")
       ->capture_default_str();
   verb->callback([options, &run] { run = [options] { return run_trace(*options); }; });
 }

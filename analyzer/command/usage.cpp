@@ -34,7 +34,7 @@ void prepare_words(std::vector<std::string>& words) {
   check_verb(words[0]);
   if (words[0] == "help") {
     words.erase(words.begin());
-    if (!words.empty()) check_verb(words[0]);
+    if (!words.empty() && !words[0].starts_with('-')) check_verb(words[0]);
     if (words.empty() || words.back() != "--help") words.emplace_back("--help");
     return;
   }
