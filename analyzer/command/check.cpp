@@ -4,6 +4,7 @@
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/input/log/log_text.h"
 
@@ -240,9 +241,12 @@ int check_one(const std::string& path, Json* json) {
   const FileHead head = read_head(path);
   const Importer* const importer = find_importer(head);
   if (importer != nullptr && importer != &importer_of(InputFormat::prof_log)) return check_trace(head, *importer, json);
+  auto progress = std::make_unique<ProgressLine>("checking " + printable(path));
   LogOpenResult opened = LogFile::open(path);
+  if (!opened) progress.reset();
   if (opened) {
     const LogHealth health = examine_log(*opened.log);
+    progress.reset();
     if (json == nullptr) {
       print_text(*opened.log, health);
     } else {

@@ -6,6 +6,7 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/command/report_options.h"
 #include "analyzer/command/sort_option.h"
 #include "analyzer/command/symbol_options.h"
@@ -136,7 +137,9 @@ int run_diff_verb(const DiffArguments& options) {
   Side now = read_side(options, options.now, page, status);
   std::vector<std::string> coverage = before.coverage;
   coverage.insert(coverage.end(), now.coverage.begin(), now.coverage.end());
+  auto progress = std::make_unique<ProgressLine>("comparing");
   const RunDiff diff = run_diff(std::move(now.runs), std::move(before.runs));
+  progress.reset();
   const std::vector<GateVerdict> verdicts = judge_all(options.rules, diff, status);
   DiffAnswer answer{diff, labels, options.names, verdicts, coverage, nullptr};
   Sink sink(output.path);

@@ -3,6 +3,7 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/input/log/build/builder.h"
@@ -85,7 +86,9 @@ int run_symbolize(const SymbolizeArguments& options) {
   const OutputOptions& output = options.table.output;
   check_output(output.path, output.force, options.logs);
   const std::unique_ptr<Trace> trace = read_inputs(options.logs);
+  auto progress = std::make_unique<ProgressLine>("searching symbols");
   const Symbols symbols(*trace, options.symbols);
+  progress.reset();
   Table table = module_table(*trace, symbols);
   table.coverage = coverage_line(*trace);
   Sink sink(output.path);
