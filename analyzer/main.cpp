@@ -1,33 +1,34 @@
-// prof: the table of its verbs. Each verb is implemented in command/<verb>.cpp.
+// prof: parses the command line and runs a verb. Each verb is implemented in command/<verb>.cpp.
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
+#include "analyzer/command/usage.h"
+#include "analyzer/command/verbs.h"
 
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace prof::analyzer {
 namespace {
 
-struct Verb {
-  const char* group;  // heading in `prof --help`
-  void (*add)(CLI::App&, Run&);
-};
-constexpr const char* kRecord = "Record";
-constexpr const char* kAnswer = "Analyze logs, and traces of other tools";
-constexpr const char* kInspect = "Inspect files and machines";
-constexpr Verb kVerbs[] = {
-    {kRecord, add_record}, {kRecord, add_ctl},        {kRecord, add_doctor},   {kAnswer, add_summary},
-    {kAnswer, add_report}, {kAnswer, add_diff},       {kAnswer, add_trace},    {kInspect, add_check},
-    {kInspect, add_dump},  {kInspect, add_symbolize}, {kInspect, add_devices},
-};
+// The reader of stdout is gone: ends like every program that writes to a closed pipe.
+int end_silently() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  return kUnusable;
+}
 
 int run_prof(int argc, char** argv) {
   CLI::App app(
@@ -39,20 +40,20 @@ int run_prof(int argc, char** argv) {
   app.set_version_flag("--version", PROF_VERSION);
   app.require_subcommand(1);
   Run run;
-  for (const Verb& verb : kVerbs) {
-    verb.add(app, run);
-    app.get_subcommands({}).back()->group(verb.group);
-  }
+  add_verbs(app, run);
   try {
     std::vector<std::string> words(argv + 1, argv + argc);
-    drop_separator(words);
+    prepare_words(words);
     std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
     std::fputs(wrapped(app.help(), terminal_width()).c_str(), stdout);
     return kComplete;
+  } catch (const CLI::CallForVersion& version) {
+    std::puts(version.what());
+    return kComplete;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kComplete : kUnusable;  // prints the version or the error
+    throw std::runtime_error(usage_message(app, error));
   }
   return run();
 }
@@ -72,7 +73,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "prof: there is not enough memory for the answer; files:%s\n",
                  prof::analyzer::readable_lines(files).c_str());
     return prof::analyzer::kUnusable;
+  } catch (const prof::analyzer::BrokenPipe&) {
+    return prof::analyzer::end_silently();
   } catch (const std::exception& error) {
+    const auto* const system = dynamic_cast<const std::system_error*>(&error);  // of fmt::print
+    if (system != nullptr && system->code().value() == EPIPE) return prof::analyzer::end_silently();
     std::fprintf(stderr, "prof: %s\n", prof::analyzer::readable_lines(error.what()).c_str());
     return prof::analyzer::kUnusable;
   }

@@ -1,8 +1,11 @@
 #include "analyzer/base/sink.h"
 
+#include "analyzer/base/unfinished_file.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -19,7 +22,27 @@ namespace prof::analyzer {
 namespace {
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kBuffersInFlight = 4;
+constexpr const char* kMark = "user.prof.written";
+
+std::string mark_of(const struct stat& file) {
+  return fmt::format("{} {}.{:09}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+void mark_file(int fd) {
+  struct stat file = {};
+  if (fstat(fd, &file) != 0) return;
+  const std::string mark = mark_of(file);
+  (void)fsetxattr(fd, kMark, mark.data(), mark.size(), 0);  // the next -o needs --force if this fails
+}
 }  // namespace
+
+bool was_written_by_prof(const std::string& path) {
+  struct stat file = {};
+  char mark[128];
+  if (stat(path.c_str(), &file) != 0) return false;
+  const ssize_t size = getxattr(path.c_str(), kMark, mark, sizeof mark);
+  return size > 0 && std::string_view(mark, static_cast<size_t>(size)) == mark_of(file);
+}
 
 // The open file, which receives bytes as they are.
 class Sink::Target {
@@ -32,18 +55,17 @@ class Sink::Target {
     struct stat existing = {};
     const bool special = stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode);
     if (special && S_ISDIR(existing.st_mode)) throw OutputError(fmt::format("{}: is a directory", path));
-    if (!special) temporary_ = fmt::format("{}.{}.tmp", path, getpid());
+    if (!special) temporary_ = UnfinishedFile(fmt::format("{}.{}.tmp", path, getpid()));
     const int flags = special ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-    fd_ = open(special ? path.c_str() : temporary_.c_str(), flags, 0666);
+    fd_ = open(special ? path.c_str() : temporary_.path().c_str(), flags, 0666);
     if (fd_ < 0) {
-      temporary_.clear();
+      temporary_.keep();
       fail("cannot be opened for writing");
     }
   }
   explicit Target(std::string* text) : text_(text) {}
   ~Target() {
     if (fd_ > STDOUT_FILENO) ::close(fd_);
-    if (!temporary_.empty()) unlink(temporary_.c_str());
   }
 
   void write(const char* bytes, size_t size) {
@@ -64,18 +86,21 @@ class Sink::Target {
     if (fd_ <= STDOUT_FILENO) return;
     const int fd = fd_;
     fd_ = -1;
+    if (!temporary_.empty()) mark_file(fd);
     if (::close(fd) != 0) fail("cannot be written");
-    if (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place");
-    temporary_.clear();
+    if (!temporary_.empty() && rename(temporary_.path().c_str(), path_.c_str()) != 0) fail("cannot be put in place");
+    temporary_.keep();
   }
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    throw OutputError(fmt::format("{}: {}: {}", path_ == "-" ? "stdout" : path_, what, std::strerror(errno)));
+    const std::string text = fmt::format("{}: {}: {}", path_ == "-" ? "stdout" : path_, what, std::strerror(errno));
+    if (errno == EPIPE && path_ == "-") throw BrokenPipe(text);
+    throw OutputError(text);
   }
 
   std::string path_;
-  std::string temporary_;
+  UnfinishedFile temporary_;
   std::string* text_ = nullptr;
   int fd_ = -1;
 };

@@ -1,5 +1,6 @@
 // Writes output: to a file, to "-" (stdout) or to a device, plain or gzip. A file is written under a temporary name in
-// the same folder and renamed in close(). A full disk or a kill thus never leaves half an output that looks complete.
+// the same folder and renamed in close(). A full disk or a kill thus never leaves half an output that looks complete;
+// an error or a signal deletes the temporary file. A complete file gets a mark, so that was_written_by_prof() finds it.
 // gzip runs on a second thread. Every failure is an OutputError with the name of the file and the system's message.
 #pragma once
 
@@ -15,6 +16,15 @@ namespace prof::analyzer {
 struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// The reader of stdout closed it: prof ends without a message.
+struct BrokenPipe : OutputError {
+  using OutputError::OutputError;
+};
+
+// Whether a Sink wrote the file and nobody changed it since. The mark is an extended attribute with the size and the
+// time of the last change. On a file system without extended attributes no file has it.
+bool was_written_by_prof(const std::string& path);
 
 class Sink {
  public:

@@ -1,7 +1,10 @@
 // prof check: what is this file, is it complete, and what was every thread doing when it ended?
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/command/check_trace.h"
+#include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/input/log/log_text.h"
 
@@ -238,9 +241,12 @@ int check_one(const std::string& path, Json* json) {
   const FileHead head = read_head(path);
   const Importer* const importer = find_importer(head);
   if (importer != nullptr && importer != &importer_of(InputFormat::prof_log)) return check_trace(head, *importer, json);
+  auto progress = std::make_unique<ProgressLine>("checking " + printable(path));
   LogOpenResult opened = LogFile::open(path);
+  if (!opened) progress.reset();
   if (opened) {
     const LogHealth health = examine_log(*opened.log);
+    progress.reset();
     if (json == nullptr) {
       print_text(*opened.log, health);
     } else {
@@ -248,7 +254,9 @@ int check_one(const std::string& path, Json* json) {
     }
     return health.whole() ? kComplete : kPartial;
   }
-  const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? describe_other_file(head) : std::string();
+  std::string foreign;
+  if (opened.error.kind == LogErrorKind::NotALog) foreign = conversion_of(head);
+  if (opened.error.kind == LogErrorKind::NotALog && foreign.empty()) foreign = describe_other_file(head);
   if (opened.error.kind == LogErrorKind::NotALog) opened.error.advice = "nor is it a trace of a tool known here";
   if (json == nullptr) {
     if (foreign.empty()) {
@@ -266,6 +274,7 @@ int check_one(const std::string& path, Json* json) {
 }
 
 int check(const std::vector<std::string>& paths, bool as_json) {
+  ignore_broken_pipes();
   int status = kComplete;
   rapidjson::StringBuffer buffer;
   Json json(buffer);
@@ -280,7 +289,7 @@ int check(const std::vector<std::string>& paths, bool as_json) {
   }
   json.EndArray();
   if (as_json) fmt::print("{}\n", buffer.GetString());
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout could not be written");
+  finish_stdout();
   return status;
 }
 
@@ -295,7 +304,8 @@ void add_check(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("check", "what is this file, is it whole, what was lost");
   verb->add_option("FILE", options->files, "logs, plain or .gz, or files of other tools")->required();
   verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
+      ->option_text("FORMAT")
       ->capture_default_str();
   verb->footer(
       "Examples:\n"

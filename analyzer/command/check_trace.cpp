@@ -2,6 +2,7 @@
 
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/progress.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -206,7 +207,10 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
 int check_trace(const FileHead& head, const Importer& importer, Json* json) {
   Trace trace;
   try {
-    reading_file(head.path, [&] { importer.import(head, trace, {}); });
+    ProgressLine progress("reading");
+    ImportOptions options;
+    options.progress = [&](double share) { progress.share(share); };
+    reading_file(head.path, [&] { importer.import(head, trace, options); });
   } catch (const InputError& error) {
     if (json == nullptr) {
       fmt::print("{}\n", readable_utf8(error.what()));

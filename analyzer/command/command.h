@@ -1,5 +1,5 @@
 // The verbs of the command line. Each verb has one file in this folder, with one function that adds the verb to the
-// parser. main.cpp contains only the table of these functions.
+// parser. verbs.cpp contains the table of these functions.
 //
 // A verb's function declares its options and sets a callback that assigns `run`. After parsing, run() executes the verb
 // and returns the exit status below. Errors are thrown as std::runtime_error and end with status 2.
@@ -38,5 +38,7 @@ void add_symbolize(CLI::App& app, Run& run);
 void add_devices(CLI::App& app, Run& run);
 void add_diff(CLI::App& app, Run& run);
 void add_ctl(CLI::App& app, Run& run);
+void add_help(CLI::App& app, Run& run);
+void add_version(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer

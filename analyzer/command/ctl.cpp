@@ -1,6 +1,8 @@
 // prof ctl: starts or stops a recording of a running process from outside, and reports what the process is doing. prof
 // and the process communicate through the words in preload/format/control_words.h. Only the process's own user (and
 // root) can open them.
+#include "analyzer/base/unfinished_file.h"
+#include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_file.h"
 #include "analyzer/input/log/log_health.h"
@@ -287,6 +289,7 @@ int dump_ring(const std::string& process, const std::string& output) {
   if (!why.empty()) throw std::runtime_error(fmt::format("the log {} {}", channel.path, why));
   std::string path;
   const int fd = create_new(output, static_cast<uint32_t>(std::stoul(pid)), path);
+  UnfinishedFile unfinished(path);
   try {
     write_all(fd, as_closed_log(copy, now), path);
   } catch (...) {
@@ -294,6 +297,7 @@ int dump_ring(const std::string& process, const std::string& output) {
     throw;
   }
   if (close(fd) != 0) throw std::runtime_error(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+  unfinished.keep();
   fmt::print("dumped: {}\n", path);
   return kComplete;
 }
@@ -310,17 +314,17 @@ void add_ctl(CLI::App& app, Run& run) {
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand(
       "ctl", "begin, end or copy the recording of a process that runs: prof ctl PID start|stop|status|dump");
-  verb->add_option("pid", options->pid, "the process")->type_name("PID")->required();
+  verb->add_option("pid", options->pid, "the process")->option_text("PID")->check(whole_number(1))->required();
   verb->add_option("command", options->command, "what to do")
-      ->type_name("start|stop|status|dump")
+      ->option_text("start|stop|status|dump")
       ->required()
-      ->check(CLI::IsMember({"start", "stop", "status", "dump"}));
+      ->check(one_of({"start", "stop", "status", "dump"}));
   verb->add_option("--wait", options->wait, "longest wait for the process to do it")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->option_text("SECONDS=10")
+      ->check(decimal_number(0, 3600))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "dump: the new log; without it prof.PID.dump.plog here")
-      ->type_name("FILE");
+      ->option_text("FILE");
   verb->footer(
       "Examples:\n"
       "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"

@@ -118,18 +118,16 @@ void store_rows(const std::vector<MeasuredDevice>& devices, const std::string& f
     text += fmt::format("# {}: measured {}: {}\n", each.rates.name, date, each.how) + row_text(each.rates);
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  const std::string fresh = fmt::format("{}.{}", file, getpid());
-  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out || std::rename(fresh.c_str(), file.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::filesystem::remove(fresh, ignored);
-    throw std::runtime_error(fmt::format("{}: {}; name another file with --store FILE", file, why));
+  try {
+    Sink out(file);
+    out.write(text);
+    out.close();
+  } catch (const OutputError& error) {
+    throw std::runtime_error(fmt::format("{}; name another file with --store FILE", error.what()));
   }
 }
 
-int measure(const DevicesArguments& options, const DeviceTable& devices, Sink& sink) {
+int measure(const DevicesArguments& options, const DeviceTable& devices, TableForm form, Sink& sink) {
   const std::vector<MeasuredDevice> measured = measure_devices(options.cublas, [](const std::string& next) {
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "prof: measuring {}\n", next);
   });
@@ -163,7 +161,7 @@ int measure(const DevicesArguments& options, const DeviceTable& devices, Sink& s
   const std::string use = options.store.empty() ? "measured" : file;
   table.notes.push_back(fmt::format("kept in {}: reports compare with it under --devices {}", file, use));
   table.coverage = fmt::format("{} kinds of GPUs measured", measured.size());
-  write_table(table, options.table.format, options.table.unit, sink);
+  write_document(table, form, options.table.unit, sink, options.table.output.terminal_columns());
   sink.close();
   const bool all =
       std::all_of(measured.begin(), measured.end(), [](const MeasuredDevice& each) { return each.missing.empty(); });
@@ -172,18 +170,25 @@ int measure(const DevicesArguments& options, const DeviceTable& devices, Sink& s
 
 int run_devices(const DevicesArguments& options) {
   ignore_broken_pipes();
+  const TableForm form = options.table.answer_form("devices");
+  const OutputOptions& output = options.table.output;
+  std::vector<std::string> read = options.inputs;
+  read.insert(read.end(), options.files.begin(), options.files.end());
+  check_output(output.path, output.force, read);
   DeviceTable devices;
   for (const std::string& file : options.files) devices.read_file(file);
-  Sink sink(options.table.output);
-  if (options.measure) return measure(options, devices, sink);
-  if (options.inputs.empty()) {
-    write_table(list_rows(devices), options.table.format, options.table.unit, sink);
+  Sink sink(output.path);
+  const auto write = [&](const Table& table) {
+    write_document(table, form, options.table.unit, sink, output.terminal_columns());
     sink.close();
+  };
+  if (options.measure) return measure(options, devices, form, sink);
+  if (options.inputs.empty()) {
+    write(list_rows(devices));
     return kComplete;
   }
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
-  write_table(list_inputs(devices, *trace, options.as), options.table.format, options.table.unit, sink);
-  sink.close();
+  write(list_inputs(devices, *trace, options.as));
   return tell_damage(*trace);
 }
 
@@ -210,7 +215,7 @@ void add_devices(CLI::App& app, Run& run) {
   verb->add_option("--cublas", options->cublas, "with --measure: the libcublas to use, instead of searching for one")
       ->needs(measured)
       ->option_text("FILE");
-  options->table.add_to(*verb);
+  options->table.add_to(*verb, kTableForms);
   verb->callback([options, &run] { run = [options] { return run_devices(*options); }; });
 }
 

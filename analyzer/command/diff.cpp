@@ -6,11 +6,14 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/command/report_options.h"
+#include "analyzer/command/sort_option.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/diff_table.h"
 #include "analyzer/output/exporters.h"
+#include "analyzer/output/forms.h"
 #include "analyzer/reports/gpu_times.h"
 
 #include <fmt/format.h>
@@ -73,14 +76,12 @@ Side read_side(const DiffArguments& options, const std::vector<std::string>& fil
   return side;
 }
 
-void write_rows(const DiffArguments& options, const DiffAnswer& answer, Sink& sink) {
+void write_rows(const DiffArguments& options, const DiffAnswer& answer, TableForm form, Sink& sink) {
   const RunDiff& diff = answer.diff;
   Table table = options.side_by_side ? side_by_side_table(answer) : diff_table(answer);
   const size_t rows = table.rows();
   if (!options.sort.empty() && !table.sort_by(options.sort, options.limit)) {
-    std::string keys;
-    for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
-    throw std::runtime_error(fmt::format("--sort: there is no column '{}'; there are: {}", options.sort, keys));
+    throw std::runtime_error("--sort: " + unknown_column(table, options.sort));
   }
   if (options.limit != 0) table.limit(options.limit);
   if (table.rows() != rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), rows));
@@ -88,7 +89,7 @@ void write_rows(const DiffArguments& options, const DiffAnswer& answer, Sink& si
                                std::count_if(diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
                                  return row.now.launches != 0 && row.before.launches != 0;
                                }));
-  write_table(table, options.table.format, options.table.unit, sink);
+  write_document(table, form, options.table.unit, sink, options.table.output.terminal_columns());
 }
 
 // The verdicts, and the exit status that they make.
@@ -115,9 +116,19 @@ int run_diff_verb(const DiffArguments& options) {
   DiffLabels labels;
   if (!options.labels.empty() && options.labels.size() != 2) throw std::runtime_error("--label: two names, NEW,OLD");
   if (options.labels.size() == 2) labels = {options.labels[0], options.labels[1]};
-  const auto* const exporter = options.table.other_format.empty()
-                                   ? exporter_of_file(kDiffExporters, options.table.output)
-                                   : exporter_named(kDiffExporters, options.table.other_format);
+  const OutputOptions& output = options.table.output;
+  const std::vector<Form> forms = diff_forms();
+  const Form form = choose_form(forms, "diff", options.table.format, output.path);
+  const auto* const exporter = exporter_named(kDiffExporters, form.name);
+  std::vector<std::string> read;
+  for (const std::vector<std::string>* const inputs : {&options.now, &options.before}) {
+    for (const std::string& input : *inputs) {
+      const std::vector<std::string> files = files_of(input);
+      read.insert(read.end(), files.begin(), files.end());
+    }
+  }
+  read.insert(read.end(), options.report.devices.begin(), options.report.devices.end());
+  check_output(output.path, output.force, read);
   if (exporter != nullptr && exporter->write == write_gate_junit && options.rules.empty())
     throw std::runtime_error("JUnit XML has a test case for each --fail-if; none is given");
   const bool page = exporter != nullptr && exporter->write == write_diff_page;
@@ -126,16 +137,18 @@ int run_diff_verb(const DiffArguments& options) {
   Side now = read_side(options, options.now, page, status);
   std::vector<std::string> coverage = before.coverage;
   coverage.insert(coverage.end(), now.coverage.begin(), now.coverage.end());
+  auto progress = std::make_unique<ProgressLine>("comparing");
   const RunDiff diff = run_diff(std::move(now.runs), std::move(before.runs));
+  progress.reset();
   const std::vector<GateVerdict> verdicts = judge_all(options.rules, diff, status);
   DiffAnswer answer{diff, labels, options.names, verdicts, coverage, nullptr};
-  Sink sink(options.table.output);
+  Sink sink(output.path);
   if (exporter != nullptr) {
     const CallTree both = page ? compare_trees(now.stacks->tree, before.stacks->tree) : CallTree();
     if (both.nodes().size() > 1) answer.flame = &both;
     exporter->write(answer, sink);
   } else {
-    write_rows(options, answer, sink);
+    write_rows(options, answer, *table_form(form.name), sink);
   }
   sink.close();
   return status;
@@ -169,7 +182,7 @@ void add_diff(CLI::App& app, Run& run) {
       ->option_text("WHAT:P%");
   verb->add_flag("--side-by-side", options->side_by_side, "counts, rates and shares of the peaks of both sides");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
-  verb->add_option("--limit", options->limit, "most rows");
+  verb->add_option("--limit", options->limit, "most rows; 0: all")->check(whole_number(0))->option_text("N");
   verb->add_option(
           "--devices", options->report.devices,
           "file of peaks of GPUs, looked at before the built-in ones; measured: those of `prof devices --measure`")
@@ -178,13 +191,11 @@ void add_diff(CLI::App& app, Run& run) {
       ->allow_extra_args(false)
       ->option_text("FILE");
   verb->add_option("--dtype", options->report.dtype, "type of elements where a trace has none")
-      ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}))
+      ->check(one_of({"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}))
       ->option_text("TYPE");
   add_names_option(*verb, options->names);
   add_ranges_option(*verb, options->report);
-  std::vector<std::string> formats;
-  for (const auto& exporter : kDiffExporters) formats.emplace_back(exporter.name);
-  options->table.add_to(*verb, formats);
+  options->table.add_to(*verb, diff_forms());
   add_symbol_options(*verb, options->stacks);
   verb->callback([options, &run] { run = [options] { return run_diff_verb(*options); }; });
 }

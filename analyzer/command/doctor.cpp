@@ -1,5 +1,6 @@
 // prof doctor: which parts of a recording will work here, which will not, and why?
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/doctor_finding.h"
 #include "analyzer/command/recorder_library.h"
@@ -29,8 +30,15 @@ std::string_view finding_name(FindingVerdict verdict) {
 
 void print_text(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
-    fmt::print("{:<4}  {:<12} {}\n", finding_name(finding.verdict), finding.topic, readable_utf8(finding.text));
-    if (!finding.remedy.empty()) fmt::print("      {:<12} -> {}\n", "", readable_utf8(finding.remedy));
+    // Lines after the first are indented as the text is.
+    const auto lines = [](std::string_view text) {
+      std::string shown;
+      for (const char each : readable_lines(text))
+        shown += each == '\n' ? "\n" + std::string(19, ' ') : std::string(1, each);
+      return shown;
+    };
+    fmt::print("{:<4}  {:<12} {}\n", finding_name(finding.verdict), finding.topic, lines(finding.text));
+    if (!finding.remedy.empty()) fmt::print("      {:<12} -> {}\n", "", lines(finding.remedy));
   }
 }
 
@@ -95,7 +103,8 @@ void add_doctor(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("doctor", "what of a recording will work here, and what will not: prof doctor [-- PROGRAM]");
   verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
+      ->option_text("FORMAT")
       ->capture_default_str();
   verb->add_flag("--no-self-test", options->no_self_test, "start nothing: only read files and variables");
   verb->add_flag("--self-test-program", options->is_self_test)->group("");

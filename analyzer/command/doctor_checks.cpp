@@ -1,5 +1,6 @@
 // See doctor_finding.h. What do files, limits and variables show about a recording before it starts?
 #include "analyzer/command/doctor_finding.h"
+#include "analyzer/command/nearest.h"
 #include "analyzer/command/record_program.h"
 #include "analyzer/command/recorder_library.h"
 
@@ -198,7 +199,10 @@ std::vector<Finding> examine_variables() {
     const auto option =
         std::find_if(options.begin(), options.end(), [&](const RecorderOption& o) { return name == o.variable; });
     if (option == options.end()) {
-      findings.push_back({FindingVerdict::Less, "variables", name + " is no option of the recorder",
+      std::vector<std::string> names;
+      for (const RecorderOption& each : options) names.emplace_back(each.variable);
+      findings.push_back({FindingVerdict::Less, "variables",
+                          name + " is no option of the recorder" + did_you_mean(name, names),
                           "prof record --help names them all"});
     } else if (const std::string wrong = value.empty() ? "" : wrong_value(*option, value); !wrong.empty()) {
       findings.push_back({FindingVerdict::Less, "variables",

@@ -59,6 +59,13 @@ constexpr Measuring kMeasuring[] = {
     {"sampling", "PROF_SAMPLING", "overview", "no samples of hardware counters", "hardware counters can be sampled"},
 };
 
+sigset_t ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals, signal);
+  return signals;
+}
+
 // Runs prof doctor --self-test-program under the recorder. `measuring`: the measurement to try with `set`; null: none.
 Ran run_under(const std::string& library, const std::string& folder, const Measuring* measuring = nullptr,
               const std::string& set = "") {
@@ -67,6 +74,8 @@ Ran run_under(const std::string& library, const std::string& folder, const Measu
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) return ran;
   const pid_t child = fork();
   if (child == 0) {
+    const sigset_t ends = ending_signals();
+    sigprocmask(SIG_UNBLOCK, &ends, nullptr);
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     setenv("LD_PRELOAD", library.c_str(), 1);
@@ -214,15 +223,18 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
   return findings;
 }
 
-// The folder is deleted with this object.
+// The folder is deleted with this object. Until then, a signal that would end prof waits.
 class TestFolder {
  public:
   TestFolder() : path_((fs::temp_directory_path() / "prof-doctor-XXXXXX").string()) {
+    const sigset_t ends = ending_signals();
+    sigprocmask(SIG_BLOCK, &ends, &before_);
     made_ = mkdtemp(path_.data()) != nullptr;
   }
   ~TestFolder() {
     std::error_code error;
     if (made_) fs::remove_all(path_, error);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
@@ -231,6 +243,7 @@ class TestFolder {
 
  private:
   std::string path_;
+  sigset_t before_{};
   bool made_ = false;
 };
 

@@ -23,6 +23,11 @@ size_t description_begin(std::string_view line, size_t width) {
        at = line.find("  ", begin)) {
     begin = std::min(line.find_first_not_of(' ', at), line.size());
   }
+  // The parser puts one space after an option whose name ends just before the descriptions.
+  constexpr size_t kDescriptions = 30;
+  if (begin == first && line.starts_with("  -") && line.size() > kDescriptions && line[kDescriptions - 1] == ' ' &&
+      kDescriptions <= width / 2)
+    return kDescriptions;
   return begin <= width / 2 ? begin : first;
 }
 

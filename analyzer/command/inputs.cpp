@@ -2,14 +2,15 @@
 
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/input/importer.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -68,24 +69,11 @@ std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
 }
 
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
+  const std::vector<std::string> once = each_file_once(paths);
+  ProgressLine progress("reading");
   ImportOptions options;
-  const auto begin = std::chrono::steady_clock::now();
-  auto last_told = begin;
-  bool told = false;
-  if (isatty(STDERR_FILENO) == 1) {
-    options.progress = [&](double share) {
-      constexpr std::chrono::seconds kQuiet{2};
-      constexpr std::chrono::milliseconds kStep{200};
-      const auto now = std::chrono::steady_clock::now();
-      if (now - begin < kQuiet || now - last_told < kStep) return;
-      std::fprintf(stderr, "\rprof: reading %3.0f%%", share * 100);
-      last_told = now;
-      told = true;
-    };
-  }
-  std::unique_ptr<Trace> trace = read_trace(each_file_once(paths), options);
-  if (told) std::fprintf(stderr, "\r\033[K");
-  return trace;
+  options.progress = [&](double share) { progress.share(share); };
+  return read_trace(once, options);
 }
 
 int tell_damage(const Trace& trace) {
@@ -110,6 +98,13 @@ int tell_damage(const Trace& trace) {
     status = kPartial;
   }
   return status;
+}
+
+void finish_stdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  const std::string text = std::string("stdout: cannot be written: ") + std::strerror(errno);
+  if (errno == EPIPE) throw BrokenPipe(text);
+  throw OutputError(text);
 }
 
 void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }

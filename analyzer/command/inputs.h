@@ -19,6 +19,9 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths);
 // Prints every damaged place and what is not read. Returns kComplete, or kPartial if there is any.
 int tell_damage(const Trace& trace);
 
+// Throws BrokenPipe or OutputError if what was printed on stdout could not be written.
+void finish_stdout();
+
 // After this call, a write to a pipe without a reader fails with an error. Otherwise it would end the process silently.
 void ignore_broken_pipes();
 

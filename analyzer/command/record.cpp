@@ -5,7 +5,9 @@
 #include "analyzer/command/counter_list.h"
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
+#include "analyzer/command/record_reasons.h"
 #include "analyzer/command/recorder_library.h"
+#include "analyzer/command/usage.h"
 #include "preload/format/block.h"
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -92,20 +95,35 @@ void name_logs(const std::vector<MadeLog>& logs) {
   fmt::print(stderr, "prof: next: prof summary{}\nprof:       prof trace{}\n", names, names);
 }
 
-void say_why_none(const ProgramFacts& program, const std::string& output) {
-  fmt::print(stderr, "prof: no CUDA or NVTX call was seen: no log in {}\n", output);
-  if (const auto obstacle = why_not_recordable(program)) {
-    fmt::print(stderr, "prof: {}\n", obstacle->reason);
-  } else {
-    fmt::print(
-        stderr,
-        "prof: likely reasons: it used no GPU; it cleared LD_PRELOAD or PROF_OUTPUT for its children; a container or\n"
-        "prof: a remote machine ran the GPU work; the folder is not writable (libprof says so above)\n");
+void print_reasons(const UnrecordedRun& run) {
+  bool first = true;
+  for (const Obstacle& reason : why_nothing_was_recorded(run)) {
+    fmt::print(stderr, "prof: {}: {}\n", first ? "nothing was recorded" : "or", reason.reason);
+    if (!reason.remedy.empty()) fmt::print(stderr, "prof:   -> {}\n", reason.remedy);
+    first = false;
   }
 }
 
-int record(const std::vector<std::string>& command, std::vector<std::pair<std::string, std::string>> variables) {
+// Refuses an option that `record` does not have, and a variable in place of the program.
+void check_program(const std::vector<std::string>& command, const CLI::App& verb) {
   if (command.empty()) throw std::runtime_error("no program given: prof record [options] -- app args");
+  const std::string& word = command[0];
+  if (word.starts_with('-')) throw std::runtime_error(unknown_option(verb, word));
+  const size_t equals = word.find('=');
+  const bool is_variable = equals != 0 && equals != std::string::npos &&
+                           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+                             return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+                           });
+  if (is_variable && access(word.c_str(), F_OK) != 0) {
+    throw std::runtime_error(
+        fmt::format("{} is a variable, and prof starts the program without a shell; write: prof record -- env {}", word,
+                    fmt::join(command, " ")));
+  }
+}
+
+int record(const CLI::App& verb, const std::vector<std::string>& command,
+           std::vector<std::pair<std::string, std::string>> variables) {
+  check_program(command, verb);
   const std::string library = find_recorder();
   if (library.find_first_of(" :") != std::string::npos) {
     throw std::runtime_error(
@@ -140,6 +158,7 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
 
   const auto begun =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const auto started = std::chrono::steady_clock::now();
   const ChildEnd end = run_child(command, variables);
   if (end.exec_error != 0) {
     const bool missing = end.exec_error == ENOENT;
@@ -148,7 +167,8 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   }
   const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun));
   if (logs.empty()) {
-    say_why_none(program, output);
+    const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - started;
+    print_reasons({program, command, variables, output, ran.count()});
   } else {
     name_logs(logs);
   }
@@ -200,8 +220,8 @@ void add_record(CLI::App& app, Run& run) {
         option.flag == std::string_view("output") ? "-o," : "";  // as for the other verbs
     verb->add_option(fmt::format("{}--{}", short_flag, option.flag), (*values)[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
-        ->type_name(option.values)
-        ->check([&option](const std::string& text) { return wrong_value(option, text); });
+        ->check(value_of(option))
+        ->option_text(option.values);
   }
   verb->prefix_command();
   verb->footer(
@@ -222,12 +242,12 @@ void add_record(CLI::App& app, Run& run) {
       const RecorderOption& option = recorder_options()[i];
       if (verb->count(std::string("--") + option.flag) != 0) variables.emplace_back(option.variable, (*values)[i]);
     }
-    run = [command, variables] {
+    run = [verb, command, variables] {
       if (const auto list = wanted_list(variables)) {
         fmt::print("{}", list->empty() ? counter_list() : chip_metrics(*list));
         return kComplete;
       }
-      return record(command, variables);
+      return record(*verb, command, variables);
     };
   });
 }

@@ -5,24 +5,32 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/nearest.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/command/report_help.h"
 #include "analyzer/command/report_options.h"
 #include "analyzer/command/report_stacks.h"
+#include "analyzer/command/sort_option.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/exporters.h"
+#include "analyzer/output/forms.h"
 #include "analyzer/reports/gpu_times.h"
 #include "analyzer/reports/reports.h"
 #include "analyzer/reports/taken_options.h"
+#include "analyzer/table/table_document.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <system_error>
 
 namespace prof::analyzer {
 
@@ -61,22 +69,86 @@ int print_help(const std::vector<const Report*>& reports, const CLI::App& verb) 
   return kComplete;
 }
 
-// The output file of a report. If several reports write csv or json, it is NAME_report.csv in the folder of the given
-// file.
-std::string output_for(const ReportArguments& options, std::string_view report, size_t reports) {
-  if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-")
-    return options.table.output;
-  const size_t slash = options.table.output.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : options.table.output.substr(0, slash + 1);
-  return fmt::format("{}{}_report.{}", folder, report, options.table.format == TableFormat::Csv ? "csv" : "json");
+// One report and where it goes.
+struct PlannedReport {
+  const Report* report;
+  Form form;
+  std::string path;
+
+  bool is_roofline() const {
+    return report->name == "roofline" && exporter_named(kRooflineExporters, form.name) != nullptr;
+  }
+  std::optional<StackFormat> stacks() const { return stack_format(report->name, form.name); }
+};
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return path != "-" && (path.ends_with('/') || std::filesystem::is_directory(path, error));
 }
 
-// Writes stacks in the format of another tool. The notes of a table are printed on stderr.
-void write_stacks_of(const ReportArguments& options, const Report& report, const AnalysisInput& input,
-                     StackFormat format) {
+// Every report goes to the output file, or to NAME_report.EXTENSION in the output folder.
+std::vector<PlannedReport> plan_reports(const std::vector<const Report*>& reports, const TableOptions& table) {
+  const std::string& path = table.output.path;
+  std::vector<PlannedReport> plan;
+  for (const Report* const report : reports) {
+    const Form form = choose_form(report_forms(report->name), report->name, table.format, path);
+    plan.push_back({report, form, path});
+    if (is_folder(path)) {
+      plan.back().path =
+          fmt::format("{}{}{}_report{}", path, path.ends_with('/') ? "" : "/", report->name, form.extension);
+      continue;
+    }
+    const bool may_follow = form.holds_several || (path == "-" && form.name == "csv");
+    if (reports.size() > 1 && !may_follow) {
+      throw std::runtime_error(fmt::format(
+          "{}: {} holds one report, and {} are given; give a folder that ends in /, such as -o reports/ --format {}",
+          path == "-" ? "--format " + std::string(form.name) : path, form.name, reports.size(), form.name));
+    }
+  }
+  return plan;
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw std::runtime_error(fmt::format("{}: {}", path, error.message()));
+}
+
+// The inputs of all kinds, none of which may be overwritten.
+std::vector<std::string> files_read(const ReportArguments& options, const std::vector<std::string>& inputs) {
+  std::vector<std::string> files = inputs;
+  files.insert(files.end(), options.before.begin(), options.before.end());
+  files.insert(files.end(), options.report.devices.begin(), options.report.devices.end());
+  files.insert(files.end(), options.stacks.fold.begin(), options.stacks.fold.end());
+  files.insert(files.end(), options.report.rules.begin(), options.report.rules.end());
+  return files;
+}
+
+std::vector<std::string> report_names() {
+  std::vector<std::string> names;
+  for (const Report& report : kReports) names.emplace_back(report.name);
+  return names;
+}
+
+[[noreturn]] void refuse_report(const std::string& word) {
+  throw std::runtime_error(unknown_word("report", word, report_names(), "`prof report --list` lists the reports"));
+}
+
+// A word that is no file and resembles a report is a mistyped report.
+void check_inputs(const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    if (access(input.c_str(), F_OK) == 0) return;
+    const bool is_name = input.find_first_of("./") == std::string::npos;
+    if (is_name && (inputs.size() > 1 || !nearest_names(input, report_names()).empty())) refuse_report(input);
+  }
+}
+
+// Writes stacks in the format of another tool. Returns the notes of the table.
+std::vector<std::string> write_stacks_of(const ReportArguments& options, const Report& report,
+                                         const AnalysisInput& input, StackFormat format, Sink& sink) {
   std::vector<std::string> notes;
   if (options.before.empty()) {
-    notes = write_stack_report(input, nullptr, format, options.table.output);
+    notes = write_stack_report(input, nullptr, format, sink);
   } else {
     const std::unique_ptr<Trace> trace = read_inputs(options.before);
     const Views views(*trace, {}, options.stacks);
@@ -86,12 +158,82 @@ void write_stacks_of(const ReportArguments& options, const Report& report, const
     selection.find_ranges(*trace, views, options.report.captured);
     check_gpu_times(report, *trace, selection, input.options);
     const AnalysisInput before{*trace, views, selection, input.options};
-    notes = write_stack_report(input, &before, format, options.table.output);
+    notes = write_stack_report(input, &before, format, sink);
     tell_damage(*trace);
   }
   if (!options.selection.all()) notes.push_back(options.selection.text());
+  return notes;
+}
+
+// Writes an answer that is no table. Returns the notes of the report.
+std::vector<std::string> write_other(const ReportArguments& options, const PlannedReport& planned,
+                                     const AnalysisInput& input, Sink& sink) {
+  if (const auto format = planned.stacks()) return write_stacks_of(options, *planned.report, input, *format, sink);
+  Estimates estimates(input, RowsAre::ByWork);
+  exporter_named(kRooflineExporters, planned.form.name)->write(input.trace, roofline(input, estimates), sink);
+  const auto notes = estimates.notes();
+  return {notes.begin(), notes.end()};
+}
+
+Table finished_table(const ReportArguments& options, const Report& report, const AnalysisInput& input, bool is_text) {
+  const ProgressLine progress("computing " + std::string(report.name));
+  Table table = run_report(report, input);
+  const size_t all_rows = table.rows();
+  const size_t limit = options.limit.value_or(is_text ? table.text_limit : 0);
+  if (!options.sort.empty() && !table.sort_by(options.sort, limit))
+    throw std::runtime_error("--sort: " + unknown_column(table, options.sort));
+  table.limit(limit);
+  if (!options.selection.all()) table.notes.push_back(options.selection.text());
+  if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
+  table.coverage = coverage_line(input.trace);
+  if (any_sum_saturated) table.coverage += "; sums that are too large for 64 bits are cut there";
+  return table;
+}
+
+// Writes reports [first, last) of the plan, which share a file.
+void write_file(const ReportArguments& options, std::span<const PlannedReport> plan, const Trace& trace,
+                const Views& views) {
+  const OutputOptions& output = options.table.output;
+  const std::string& path = plan.front().path;
+  Sink sink(path);
+  const TableForm format = table_form(plan.front().form.name).value_or(TableForm::Text);
+  TableDocument document(sink, format, options.table.unit, plan.size(), output.terminal_columns());
+  std::vector<std::string> notes;
+  bool others = false;
+  for (const PlannedReport& planned : plan) {
+    const ReportOptions taken = taken_options(*planned.report, options.given, options.report);
+    const AnalysisInput input{trace, views, options.selection, taken};
+    if (planned.is_roofline() || planned.stacks()) {
+      if (plan.size() == 1) {
+        notes = write_other(options, planned, input, sink);
+      } else {
+        std::string page;
+        Sink part(&page);
+        const std::vector<std::string> more = write_other(options, planned, input, part);
+        notes.insert(notes.end(), more.begin(), more.end());
+        part.close();
+        document.add_page(planned.report->question, planned.report->name, page);
+      }
+      others = true;
+      continue;
+    }
+    if (!options.before.empty()) {
+      throw std::runtime_error(
+          "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
+    }
+    const Table table = finished_table(options, *planned.report, input, format == TableForm::Text);
+    if (output.terminal_columns() != 0) {
+      document.add(table);
+    } else {
+      const ProgressLine progress("writing " + std::string(planned.report->name));
+      document.add(table);
+    }
+  }
+  document.close();
+  sink.close();
+  // A table has its notes and its coverage line in it.
   for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
-  std::fprintf(stderr, "prof: %s\n", coverage_line(input.trace).c_str());
+  if (others) std::fprintf(stderr, "prof: %s\n", coverage_line(trace).c_str());
 }
 
 int run_report(ReportArguments& options, const CLI::App& verb) {
@@ -111,16 +253,17 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
     return kComplete;
   }
   ignore_broken_pipes();
-  if (reports.empty())
-    throw std::runtime_error(fmt::format("no report '{}'; `prof report --list` prints all", options.words.front()));
+  if (reports.empty()) refuse_report(options.words.front());
   for (const std::string& line : check_options(reports, options.given))
     std::fprintf(stderr, "prof: %s\n", line.c_str());
   if (inputs.empty()) throw std::runtime_error("no log or trace given");
   for (const Report* report : reports) check_selection(*report, options.selection);
-  if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
-    throw std::runtime_error(
-        fmt::format("'{}' is neither a report nor a file; `prof report --list` prints the reports", inputs.front()));
-  }
+  check_inputs(inputs);
+  const std::vector<PlannedReport> plan = plan_reports(reports, options.table);
+  const bool each_its_file = is_folder(options.table.output.path);
+  const std::vector<std::string> read = files_read(options, inputs);
+  for (const PlannedReport& planned : plan) check_output(planned.path, options.table.output.force, read);
+  if (each_its_file) make_folder(options.table.output.path);
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   options.selection.find_processes(*trace);
@@ -131,60 +274,20 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
   for (const Report* report : reports) {
     check_gpu_times(*report, *trace, options.selection, taken_options(*report, options.given, options.report));
   }
-  options.report.names =
-      options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
+  const bool is_csv = plan.front().form.name == "csv";
+  options.report.names = options.names.value_or(is_csv ? NameForm::Full : NameForm::Short);
   options.report.names_given = options.names.has_value();
   options.stacks.names = options.report.names;
   const Views views(*trace, std::move(rules), options.stacks);
   options.selection.find_ranges(*trace, views, options.report.captured);
 
-  std::unique_ptr<Sink> sink;
-  for (const Report* report : reports) {
-    const ReportOptions taken = taken_options(*report, options.given, options.report);
-    const AnalysisInput input{*trace, views, options.selection, taken};
-    const auto* const picture_form = exporter_of_file(kRooflineExporters, options.table.output);
-    if (report->name == "roofline" && options.table.other_format.empty() && picture_form != nullptr) {
-      Sink picture(options.table.output);
-      Estimates estimates(input, RowsAre::ByWork);
-      picture_form->write(*trace, roofline(input, estimates), picture);
-      picture.close();
-      for (const std::string& note : estimates.notes()) std::fprintf(stderr, "prof: %s\n", note.c_str());
-      std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
-      continue;
-    }
-    if (const auto format = stack_format(report->name, options.table.other_format, options.table.output)) {
-      write_stacks_of(options, *report, input, *format);
-      continue;
-    }
-    if (!options.before.empty()) {
-      throw std::runtime_error(
-          "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
-    }
-    Table table = run_report(*report, input);
-    const size_t all_rows = table.rows();
-    const size_t limit = options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0);
-    if (!options.sort.empty() && !table.sort_by(options.sort, limit)) {
-      std::string keys;
-      for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
-      throw std::runtime_error(
-          fmt::format("--sort: {} has no column '{}'; it has: {}", report->name, options.sort, keys));
-    }
-    table.limit(limit);
-    if (!options.selection.all()) table.notes.push_back(options.selection.text());
-    if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
-    table.coverage = coverage_line(*trace);
-    if (any_sum_saturated) table.coverage += "; sums that are too large for 64 bits are cut there";
-    const std::string path = output_for(options, report->name, reports.size());
-    if (sink == nullptr || sink->path() != path) {
-      if (sink != nullptr) sink->close();
-      sink = std::make_unique<Sink>(path);
-    } else {
-      sink->write("\n");
-    }
-    write_table(table, options.table.format, options.table.unit, *sink);
+  const std::span<const PlannedReport> all(plan);
+  if (each_its_file) {
+    for (size_t i = 0; i < plan.size(); ++i) write_file(options, all.subspan(i, 1), *trace, views);
+  } else {
+    write_file(options, all, *trace, views);
   }
-  if (sink != nullptr) sink->close();
-  if (options.table.format == TableFormat::Csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
+  if (is_csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   return tell_damage(*trace);
 }
 
@@ -198,33 +301,42 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports by question");
   add_names_option(*verb, options->names_given);
-  options->table.add_to(*verb, stack_format_names());
+  options->table.add_to(*verb, all_report_forms());
   verb->add_option("--from", options->from,
                    "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
   verb->add_option("--to", options->to, "end of the window");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
-  verb->add_option("--limit", options->limit, "most rows");
+  verb->add_option("--limit", options->limit, "most rows; 0: all")->check(whole_number(0))->option_text("N");
   verb->add_option("--process", options->selection.process_words, "process ids or names of executables")
+      ->option_text("NAME,...")
       ->delimiter(',')
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--rank", options->selection.ranks, "ranks of processes")
+      ->check(whole_number(0))
+      ->option_text("N,...")
       ->delimiter(',')
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--device", options->selection.devices, "device ordinals")
+      ->check(whole_number(0))
+      ->option_text("N,...")
       ->delimiter(',')
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--stream", options->selection.streams, "stream numbers")
+      ->check(whole_number(0))
+      ->option_text("N,...")
       ->delimiter(',')
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--thread", options->selection.threads, "system thread ids")
+      ->check(whole_number(0))
+      ->option_text("N,...")
       ->delimiter(',')
       ->expected(1)
       ->take_all()

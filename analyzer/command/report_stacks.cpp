@@ -1,19 +1,15 @@
 #include "analyzer/command/report_stacks.h"
 
 #include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/output/forms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace prof::analyzer {
 
 namespace {
-
-bool is_about_stacks(std::string_view report) {
-  return report == "stacks" || report == "flame" || report == "hot-stacks";
-}
 
 // Operators of torch.profiler as a tree. The unit is that of export_stacks(): whole microseconds.
 CallTree tree_of(const std::vector<ExportedStack>& stacks, std::string_view metric) {
@@ -41,26 +37,14 @@ void write_exported(const std::vector<ExportedStack>& stacks, Sink& sink) {
 
 }  // namespace
 
-std::vector<std::string> stack_format_names() {
-  std::vector<std::string> names;
-  for (const auto& exporter : kStackExporters) names.emplace_back(exporter.name);
-  return names;
-}
-
-std::optional<StackFormat> stack_format(std::string_view report, const std::string& word, const std::string& output) {
-  if (word.empty()) {
-    const auto* const by_file = report == "flame" ? exporter_of_file(kStackExporters, output) : nullptr;
-    if (by_file == nullptr) return std::nullopt;
-    return static_cast<StackFormat>(by_file - kStackExporters.data());
-  }
-  if (!is_about_stacks(report))
-    throw std::runtime_error(
-        fmt::format("--format {}: only the reports stacks, hot-stacks and flame have that form, not {}", word, report));
-  return static_cast<StackFormat>(exporter_named(kStackExporters, word) - kStackExporters.data());
+std::optional<StackFormat> stack_format(std::string_view report, std::string_view form) {
+  const auto* const exporter = is_about_stacks(report) ? exporter_named(kStackExporters, form) : nullptr;
+  if (exporter == nullptr) return std::nullopt;
+  return static_cast<StackFormat>(exporter - kStackExporters.data());
 }
 
 std::vector<std::string> write_stack_report(const AnalysisInput& input, const AnalysisInput* before, StackFormat format,
-                                            const std::string& output) {
+                                            Sink& sink) {
   StackFileInfo info;
   info.start_realtime_ns = input.trace.start_realtime_ns;
   info.duration_ns = input.trace.last_ns;
@@ -73,7 +57,6 @@ std::vector<std::string> write_stack_report(const AnalysisInput& input, const An
   }
   if (before != nullptr && !before->trace.processes.empty())
     info.title += fmt::format(", compared with {}", before->trace.processes[0].source);
-  Sink sink(output);
   std::vector<std::string> notes;
   if (is_torch_metric(input.options.metric)) {
     const std::vector<ExportedStack> stacks = exported_stacks(input, input.options.metric);
@@ -98,7 +81,6 @@ std::vector<std::string> write_stack_report(const AnalysisInput& input, const An
       write_stacks(answer.tree, format, info, sink);
     }
   }
-  sink.close();
   return notes;
 }
 

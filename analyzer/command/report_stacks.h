@@ -11,14 +11,11 @@
 
 namespace prof::analyzer {
 
-std::vector<std::string> stack_format_names();  // words for --format
-
-// The format requested by --format or, for the report flame, by the end of the file's name. Returns nothing for a
-// table. Throws std::runtime_error if the report does not have the format.
-std::optional<StackFormat> stack_format(std::string_view report, const std::string& word, const std::string& output);
+// The format of a form of a report about stacks. Returns nothing for a table, and for other reports.
+std::optional<StackFormat> stack_format(std::string_view report, std::string_view form);
 
 // `before`: the input to compare with; may be null. Returns notes for the reader.
 std::vector<std::string> write_stack_report(const AnalysisInput& input, const AnalysisInput* before, StackFormat format,
-                                            const std::string& output);
+                                            Sink& sink);
 
 }  // namespace prof::analyzer

@@ -4,6 +4,8 @@
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/nvprof_text.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -15,11 +17,16 @@ struct SummaryArguments {
   std::vector<std::string> inputs;
   TableOptions table;
   SummaryOptions summary;
+  size_t limit = 0;
+  bool limit_given = false;
   bool gpu = false, api = false, nvtx = false, per_device = false, per_stream = false;
 };
 
 int run_summary(SummaryArguments options) {
   ignore_broken_pipes();
+  const TableForm form = options.table.answer_form("summary");
+  const OutputOptions& output = options.table.output;
+  check_output(output.path, output.force, options.inputs);
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const KernelNames names(*trace);
   SummaryOptions& summary = options.summary;
@@ -29,12 +36,21 @@ int run_summary(SummaryArguments options) {
   summary.nvtx = options.nvtx;
   if (options.per_device) summary.group = GroupBy::Device;
   if (options.per_stream) summary.group = GroupBy::Stream;
-  Sink sink(options.table.output);
-  if (options.table.format == TableFormat::Text) {
-    write_nvprof_text(*trace, names, summary, sink);
+  Sink sink(output.path);
+  if (form == TableForm::Text) {
+    constexpr size_t kRowsOnTerminal = 20;
+    NvprofLook look;
+    look.width = output.terminal_columns();
+    look.rows = options.limit_given ? options.limit : look.width != 0 ? kRowsOnTerminal : 0;
+    write_nvprof_text(*trace, names, summary, look, sink);
   } else {
-    write_table(summary_table(*trace, names, summary), options.table.format, options.table.unit, sink);
-    if (options.table.format == TableFormat::Csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
+    Table table = summary_table(*trace, names, summary);
+    if (options.limit != 0 && table.rows() > options.limit) {
+      table.notes.push_back(fmt::format("first {} of {} rows", options.limit, table.rows()));
+      table.limit(options.limit);
+    }
+    write_document(table, form, options.table.unit, sink);
+    if (form == TableForm::Csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   }
   sink.close();
   return tell_damage(*trace);
@@ -54,9 +70,15 @@ void add_summary(CLI::App& app, Run& run) {
   verb->add_flag("--stddev", options->summary.stddev, "a StdDev column (sample)");
   verb->add_flag("--per-device", options->per_device, "GPU activities of each device");
   verb->add_flag("--per-stream", options->per_stream, "GPU activities of each stream");
+  verb->add_option("--limit", options->limit, "most rows of each block; 0: all. Without it 20 on a terminal, else all")
+      ->check(whole_number(0))
+      ->option_text("N");
   add_names_option(*verb, options->summary.names);
-  options->table.add_to(*verb);
-  verb->callback([options, &run] { run = [options] { return run_summary(*options); }; });
+  options->table.add_to(*verb, kTableForms);
+  verb->callback([options, verb, &run] {
+    options->limit_given = verb->count("--limit") != 0;
+    run = [options] { return run_summary(*options); };
+  });
 }
 
 }  // namespace prof::analyzer

@@ -3,6 +3,7 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/progress.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/input/log/build/builder.h"
@@ -54,7 +55,12 @@ int embed(const SymbolizeArguments& options) {
     if (!opened) throw std::runtime_error(opened.error.text(path));
     const std::unique_ptr<Trace> trace = read_inputs({path});
     const Symbols symbols(*trace, options.symbols);
-    const std::string output = options.table.output == "-" ? path : options.table.output;
+    const OutputOptions& to = options.table.output;
+    const std::string output = to.is_stdout() ? path : to.path;
+    if (!to.is_stdout()) {
+      void(choose_form(kLogForms, "a log", "", to.path));
+      check_output(to.path, to.force, options.logs);
+    }
     struct stat status {};
     const bool known = stat(path.c_str(), &status) == 0;
     Sink sink(output);
@@ -72,16 +78,21 @@ int embed(const SymbolizeArguments& options) {
 int run_symbolize(const SymbolizeArguments& options) {
   ignore_broken_pipes();
   if (options.embed) {
-    if (options.logs.size() > 1 && options.table.output != "-")
+    if (options.logs.size() > 1 && !options.table.output.is_stdout())
       throw std::runtime_error("--embed -o FILE: one log at a time");
     return embed(options);
   }
+  const TableForm form = options.table.answer_form("symbolize");
+  const OutputOptions& output = options.table.output;
+  check_output(output.path, output.force, options.logs);
   const std::unique_ptr<Trace> trace = read_inputs(options.logs);
+  auto progress = std::make_unique<ProgressLine>("searching symbols");
   const Symbols symbols(*trace, options.symbols);
+  progress.reset();
   Table table = module_table(*trace, symbols);
   table.coverage = coverage_line(*trace);
-  Sink sink(options.table.output);
-  write_table(table, options.table.format, options.table.unit, sink);
+  Sink sink(output.path);
+  write_document(table, form, options.table.unit, sink, output.terminal_columns());
   sink.close();
   return tell_damage(*trace);
 }
@@ -95,7 +106,7 @@ void add_symbolize(CLI::App& app, Run& run) {
   verb->add_option("LOG", options->logs, "logs with call stacks")->required();
   verb->add_flag("--embed", options->embed,
                  "write the names into the log itself (or into -o FILE), to be read on other machines");
-  options->table.add_to(*verb);
+  options->table.add_to(*verb, kTableForms);
   add_symbol_search(*verb, options->symbols);
   verb->footer(
       "Examples:\n"

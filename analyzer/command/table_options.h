@@ -1,58 +1,53 @@
-// The options of every verb with a table: --format, -o, --unit, --names.
+// The options of every verb with a table: --format, -o, --force, --unit, --names.
 #pragma once
 
+#include "analyzer/command/choices.h"
+#include "analyzer/command/output_options.h"
 #include "analyzer/model/names.h"
+#include "analyzer/output/forms.h"
 #include "analyzer/table/table.h"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace prof::analyzer {
 
 struct TableOptions {
-  TableFormat format = TableFormat::Text;
+  std::string format;  // word of --format; empty: the name of the output file selects the form
   TimeUnit unit = TimeUnit::Auto;
-  std::string output = "-";
-  std::string other_format;  // a word of `others`, if the output is not a table
+  OutputOptions output;
 
-  // `others`: additional words for --format.
-  void add_to(CLI::App& verb, const std::vector<std::string>& others = {}) {
-    static const std::map<std::string, TableFormat> kFormats{
-        {"text", TableFormat::Text}, {"csv", TableFormat::Csv}, {"json", TableFormat::Json}};
-    static const std::map<std::string, TimeUnit> kUnits{
-        {"auto", TimeUnit::Auto}, {"ns", TimeUnit::Ns}, {"us", TimeUnit::Us}, {"ms", TimeUnit::Ms}, {"s", TimeUnit::S}};
-    std::string words = "text, csv or json";
-    for (const std::string& word : others) words += (word == others.front() ? "; reports of stacks: " : ", ") + word;
-    verb.add_option_function<std::string>(
-            "--format",
-            [this, others](const std::string& word) {
-              const auto found = kFormats.find(word);
-              if (found != kFormats.end()) {
-                format = found->second;
-              } else if (std::find(others.begin(), others.end(), word) != others.end()) {
-                other_format = word;
-              } else {
-                throw CLI::ValidationError("--format", "'" + word + "' is no format");
-              }
-            },
-            words)
+  // `forms`: words of --format.
+  void add_to(CLI::App& verb, std::span<const Form> forms) {
+    std::vector<std::string> words;
+    for (const Form& form : forms) words.emplace_back(form.name);
+    verb.add_option("--format", format,
+                    words_text(words) + "; without it, the end of the output file's name selects it")
+        ->check(one_of(words))
         ->option_text("FORMAT");
-    verb.add_option("--unit", unit, "auto, ns, us, ms or s")
-        ->transform(CLI::CheckedTransformer(kUnits))
+    add_choice<TimeUnit>(verb, "--unit", unit,
+                         {{"auto", TimeUnit::Auto},
+                          {"ns", TimeUnit::Ns},
+                          {"us", TimeUnit::Us},
+                          {"ms", TimeUnit::Ms},
+                          {"s", TimeUnit::S}},
+                         "auto, ns, us, ms or s")
         ->option_text("UNIT");
-    verb.add_option("-o,--output", output, "file, - for stdout");
+    output.add_to(verb);
+  }
+  // Of an answer that has the forms of tables only.
+  TableForm answer_form(std::string_view answer) const {
+    return *table_form(choose_form(kTableForms, answer, format, output.path).name);
   }
 };
 
 inline void add_names_option(CLI::App& verb, NameForm& form) {
-  static const std::map<std::string, NameForm> kForms{
-      {"short", NameForm::Short}, {"full", NameForm::Full}, {"mangled", NameForm::Mangled}};
-  verb.add_option("--names", form, "kernel names: short, full or mangled")
-      ->transform(CLI::CheckedTransformer(kForms))
+  add_choice<NameForm>(verb, "--names", form,
+                       {{"short", NameForm::Short}, {"full", NameForm::Full}, {"mangled", NameForm::Mangled}},
+                       "kernel names: short, full or mangled")
       ->option_text("FORM");
 }
 

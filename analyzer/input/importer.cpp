@@ -1,5 +1,6 @@
 #include "analyzer/input/importer.h"
 
+#include "analyzer/base/input_error.h"
 #include "analyzer/base/json/json_extent.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,42 @@ constexpr OtherFormat kOtherFormats[] = {
      "something else than a trace, gzip JSON"},
 };
 
+// Files of other tools that a command of that tool converts into a format which prof reads. The name decides, because
+// the formats have no documented first bytes, except for archives.
+struct ConvertedFormat {
+  std::string_view extension, magic, what;
+  std::string_view command;  // FILE is the name of the file, STEM the name without the extension
+};
+
+constexpr ConvertedFormat kConverted[] = {
+    {".nsys-rep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
+    {".qdrep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
+    {".xplane.pb", "", "a profile of the XLA profiler (JAX, TensorFlow)",
+     "python3 -c 'from xprof.convert import raw_to_tool_data as r; "
+     "print(r.xspace_to_tool_data([\"FILE\"], \"trace_viewer\", {})[0])' > STEM.json"},
+    {".pftrace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
+    {".perfetto-trace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
+    {".zip", "PK\x03\x04", "a ZIP archive", "unzip FILE"},
+};
+
+std::string replaced(std::string text, std::string_view word, std::string_view by) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
 }  // namespace
+
+std::string conversion_of(const FileHead& head) {
+  for (const ConvertedFormat& format : kConverted) {
+    const bool named = head.path.ends_with(format.extension);
+    if (!named && (format.magic.empty() || !head.bytes.starts_with(format.magic))) continue;
+    const std::string stem = named ? head.path.substr(0, head.path.size() - format.extension.size()) : head.path;
+    std::string command = replaced(replaced(std::string(format.command), "STEM", stem), "FILE", head.path);
+    return fmt::format("{}, which prof does not read; convert it first: {}", format.what, command);
+  }
+  return "";
+}
 
 const Importer* find_importer(const FileHead& head) {
   const auto found = std::find_if(kImporters.begin(), kImporters.end(),
@@ -52,7 +88,11 @@ std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const I
     FileHead head = read_head(path);
     const Importer* importer = find_importer(head);
     // A file that no row recognises is opened as a log. The error of the log reader describes what was found.
-    if (importer == nullptr) importer = &importer_of(InputFormat::prof_log);
+    if (importer == nullptr) {
+      if (const std::string other = conversion_of(head); !other.empty())
+        throw InputError(fmt::format("{}: is {}", path, other));
+      importer = &importer_of(InputFormat::prof_log);
+    }
     if (importer->import_together != nullptr) {
       together[static_cast<size_t>(importer - kImporters.data())].push_back(path);
     } else {

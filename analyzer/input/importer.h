@@ -63,6 +63,9 @@ const Importer* find_importer(const FileHead& head);
 // The type of a file that no importer reads: "a program or library (ELF), gzip". Empty if it is unknown.
 std::string describe_other_file(const FileHead& head);
 
+// "a report of Nsight Systems, which prof does not read; convert it first: nsys export …". Empty for other files.
+std::string conversion_of(const FileHead& head);
+
 // The model of all files, on one time line. Throws InputError for the first file that cannot be used at all.
 std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const ImportOptions& options = {});
 

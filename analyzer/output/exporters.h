@@ -17,7 +17,7 @@ namespace prof::analyzer {
 
 template <class Write> struct Exporter {
   std::string_view name;
-  std::string_view extension;  // end of names of files in this format; empty: only the name selects it
+  std::string_view extension;  // end of names of files in this format
   Write* write;
 };
 
@@ -56,15 +56,6 @@ inline constexpr auto kDiffExporters = std::to_array<Exporter<decltype(write_dif
 template <class Rows>
 constexpr const typename Rows::value_type* exporter_named(const Rows& rows, std::string_view name) {
   const auto found = std::find_if(rows.begin(), rows.end(), [name](const auto& row) { return row.name == name; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-// Returns null if the file's name does not select a format.
-template <class Rows>
-constexpr const typename Rows::value_type* exporter_of_file(const Rows& rows, std::string_view path) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [path](const auto& row) {
-    return !row.extension.empty() && path.ends_with(row.extension);
-  });
   return found == rows.end() ? nullptr : &*found;
 }
 

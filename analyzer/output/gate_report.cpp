@@ -2,6 +2,7 @@
 
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/table/html_text.h"
+#include "analyzer/table/markdown_text.h"
 
 #include <fmt/format.h>
 
@@ -15,21 +16,7 @@ namespace {
 
 constexpr size_t kLongestCell = 120;  // characters of a name in Markdown
 
-// The text as plain text in a cell of a Markdown table.
-std::string in_markdown(std::string_view text) {
-  std::string safe;
-  for (const char each : cut_text(readable_utf8(text), kLongestCell)) {
-    if (each == '<') {
-      safe += "&lt;";
-    } else if (each == '&') {
-      safe += "&amp;";
-    } else {
-      if (std::string_view("\\`*_[]#|~@").find(each) != std::string_view::npos) safe += '\\';
-      safe += each;
-    }
-  }
-  return safe;
-}
+std::string in_markdown_cell(std::string_view text) { return in_markdown(text, kLongestCell); }
 
 std::string percent_or_dash(const std::optional<double>& percent) {
   return percent ? fmt::format("{:+.2f} %", *percent) : "–";
@@ -54,8 +41,9 @@ void write_rules(const DiffAnswer& answer, Sink& sink) {
   for (const GateVerdict& each : answer.verdicts) {
     const std::string interval =
         each.low_percent ? fmt::format("{:+.2f} to {:+.2f} %", *each.low_percent, *each.high_percent) : "–";
-    sink.write(fmt::format("| {} | {} | {} | {} | {} |\n", gate_status_name(each.status), in_markdown(each.rule.text),
-                           percent_or_dash(each.change_percent), interval, in_markdown(each.reason)));
+    sink.write(fmt::format("| {} | {} | {} | {} | {} |\n", gate_status_name(each.status),
+                           in_markdown_cell(each.rule.text), percent_or_dash(each.change_percent), interval,
+                           in_markdown_cell(each.reason)));
   }
   sink.write("\n");
 }
@@ -75,7 +63,7 @@ void write_changed_rows(const DiffAnswer& answer, Sink& sink) {
   for (size_t i = 0; i < std::min(changed.size(), kMostMarkdownRows); ++i) {
     const DiffRow& row = *changed[i];
     sink.write(fmt::format("| {} | {} | {} | {} | {} | {} | {}{} |\n", verdict_name(row.verdict),
-                           in_markdown(diff_name(row.name, answer.names)), in_markdown(row.path),
+                           in_markdown_cell(diff_name(row.name, answer.names)), in_markdown_cell(row.path),
                            time(row.before.ns_a_run()), time(row.now.ns_a_run()), percent_or_dash(row.speed_percent()),
                            row.delta_ns < 0 ? "-" : "+", time(std::abs(row.delta_ns))));
   }
@@ -87,8 +75,8 @@ void write_changed_rows(const DiffAnswer& answer, Sink& sink) {
 }  // namespace
 
 void write_gate_markdown(const DiffAnswer& answer, Sink& sink) {
-  sink.write(fmt::format("### GPU time, {} against {}: {}\n\n", in_markdown(answer.labels.now),
-                         in_markdown(answer.labels.before), outcome(answer)));
+  sink.write(fmt::format("### GPU time, {} against {}: {}\n\n", in_markdown_cell(answer.labels.now),
+                         in_markdown_cell(answer.labels.before), outcome(answer)));
   write_rules(answer, sink);
   write_changed_rows(answer, sink);
   sink.write("<details><summary>Totals, inputs and coverage</summary>\n\n<pre>\n");

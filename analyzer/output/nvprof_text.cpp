@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -25,19 +29,24 @@ void write_header(const SummaryOptions& options, Sink& sink) {
   sink.write("  Name\n");
 }
 
-void write_rows(const SummarySection& section, const SummaryOptions& options, Sink& sink) {
+void write_rows(uint32_t pid, const SummarySection& section, const SummaryOptions& options, const NvprofLook& look,
+                Sink& sink) {
   const char* label = kLabels[section.kind];
+  const size_t rows = look.rows == 0 ? section.rows.size() : std::min(look.rows, section.rows.size());
   const double total = static_cast<double>(section.total_ns);
-  for (const SummaryRow& row : section.rows) {
+  for (const SummaryRow& row : std::span(section.rows).first(rows)) {
     const double percent = total > 0 ? 100 * static_cast<double>(row.total_ns) / total : 0;
-    sink.write(fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent,
-                           scaled_time(row.total_ns), row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns),
-                           scaled_time(row.max_ns)));
-    if (options.median) sink.write(fmt::format("  {:>8}", scaled_time(row.median_ns)));
-    if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(std::llround(row.stddev_ns))));
-    sink.write(fmt::format("  {}\n", cut_name_text(row.name)));
+    std::string line =
+        fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent, scaled_time(row.total_ns),
+                    row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns), scaled_time(row.max_ns));
+    if (options.median) line += fmt::format("  {:>8}", scaled_time(row.median_ns));
+    if (options.stddev) line += fmt::format("  {:>8}", scaled_time(std::llround(row.stddev_ns)));
+    line += "  " + cut_name_text(row.name);
+    sink.write((look.width == 0 ? line : cut_text(std::move(line), look.width)) + "\n");
     label = "";
   }
+  if (rows != section.rows.size())
+    sink.write(fmt::format("=={}== first {} of {} rows; --limit 0 prints all\n", pid, rows, section.rows.size()));
 }
 
 // Writes the device and stream of the following lines, if sections are grouped. `device`: the last device that was
@@ -86,7 +95,8 @@ void write_failures(const Process& process, const std::vector<SummarySection>& s
 
 }  // namespace
 
-void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options, Sink& sink) {
+void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options,
+                       const NvprofLook& look, Sink& sink) {
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     const Process& process = trace.processes[p];
     const std::vector<SummarySection> sections = summarize(trace, names, ProcessId{p}, options);
@@ -103,7 +113,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
       }
       if (!header_written) write_header(options, sink);
       header_written = true;
-      write_rows(section, options, sink);
+      write_rows(process.pid, section, options, look, sink);
     }
     write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options), sink);
     write_failures(process, sections, sink);

@@ -1,5 +1,6 @@
 #include "analyzer/symbols/symbol_cache.h"
 
+#include "analyzer/base/unfinished_file.h"
 #include "analyzer/symbols/debug_lines.h"
 
 #include <fmt/format.h>
@@ -149,19 +150,13 @@ SymbolAnswer pick(const Names& names, const std::vector<uint64_t>& addresses) {
 
 // Writes all or nothing: two processes may write at the same time.
 void write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::error_code ignored;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) {
-      fs::remove(temporary, ignored);
-      return;
-    }
-  }
-  fs::rename(temporary, path, ignored);
-  if (ignored) fs::remove(temporary, ignored);
+  UnfinishedFile temporary(fmt::format("{}.{}.tmp", path, getpid()));
+  std::ofstream file(temporary.path(), std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(temporary.path(), path, error);
+  if (file && !error) temporary.keep();
 }
 
 void remove_oldest(const std::string& folder, uint64_t most_bytes) {

@@ -53,12 +53,12 @@ struct AlignedRows::Stretch {
   bool wide[kRows];  // has a cell wider than its column, or characters of several bytes
 };
 
-AlignedRows::AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent)
-    : widths_(std::move(widths)), indent_(indent), pitch_(indent) {
+AlignedRows::AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent, bool cut)
+    : widths_(std::move(widths)), cut_(cut), indent_(indent), pitch_(indent) {
   for (size_t i = 0; i < columns.size(); ++i) {
     left_.push_back(columns[i].type == CellType::Text);
     begins_.push_back(pitch_);
-    pitch_ += widths_[i] + kGap;
+    if (widths_[i] != kHidden) pitch_ += widths_[i] + kGap;
   }
 }
 
@@ -101,7 +101,13 @@ void AlignedRows::put_wide_row(const CellTexts& texts, size_t row, LineBuffer& l
   CellTexts::Buffer buffer;
   lines.spaces(indent_);
   for (size_t i = 0; i < widths_.size(); ++i) {
-    const ShownCell shown = texts.of(row, i, buffer);
+    if (widths_[i] == kHidden) continue;
+    ShownCell shown = texts.of(row, i, buffer);
+    std::string less;
+    if (cut_ && left_[i] && shown.width > widths_[i]) {
+      less = cut_text(std::string(shown.text), widths_[i]);
+      shown = {less, display_width(less)};
+    }
     const size_t padding = widths_[i] - std::min(widths_[i], shown.width);
     lines.spaces(left_[i] ? 0 : padding) += shown.text;
     lines.spaces((left_[i] ? padding : 0) + kGap);
@@ -118,7 +124,9 @@ void AlignedRows::put(const CellTexts& texts, size_t first, size_t last, LineBuf
     stretch.bytes.assign(stretch.count * pitch_, ' ');
     std::fill_n(stretch.ends, stretch.count, 0);
     std::fill_n(stretch.wide, stretch.count, false);
-    for (size_t i = 0; i < widths_.size(); ++i) put_column(texts, i, stretch);
+    for (size_t i = 0; i < widths_.size(); ++i) {
+      if (widths_[i] != kHidden) put_column(texts, i, stretch);
+    }
     for (size_t i = 0; i < stretch.count; ++i) {
       if (stretch.wide[i]) {
         put_wide_row(texts, first + i, lines);

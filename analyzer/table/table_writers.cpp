@@ -1,4 +1,4 @@
-// How is a table written as text, as CSV and as JSON?
+// How is a table written as text, as CSV and as JSON? Markdown and HTML: table_pages.h.
 #include "analyzer/base/json/json_decimal.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
@@ -6,6 +6,7 @@
 #include "analyzer/table/cell_text.h"
 #include "analyzer/table/nsys_text.h"
 #include "analyzer/table/table.h"
+#include "analyzer/table/table_pages.h"
 
 #include <fmt/format.h>
 
@@ -18,59 +19,133 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kUnitNames[] = {"", "ns", "us", "ms", "s"};
+constexpr size_t kBetweenColumns = 2;
 
-// Titles, a line, and the rows.
-void write_text_rows(const Table& table, TimeUnit unit, Sink& sink) {
+constexpr size_t kHidden = AlignedRows::kHidden;
+
+// The width of a line.
+size_t line_width(const std::vector<size_t>& widths) {
+  size_t total = 0;
+  for (const size_t each : widths) total += each == kHidden ? 0 : each + kBetweenColumns;
+  return total == 0 ? 0 : total - kBetweenColumns;
+}
+
+// Hides columns of numbers from the right, then columns of text, until the others fit if texts are cut.
+void hide_columns(const std::vector<TableColumn>& columns, size_t width, size_t narrowest,
+                  std::vector<size_t>& widths) {
+  std::vector<size_t> least = widths;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].type == CellType::Text) least[i] = std::min(least[i], narrowest);
+  }
+  for (const bool texts : {false, true}) {
+    for (size_t i = columns.size(); i-- > 1 && line_width(least) > width;) {
+      if ((columns[i].type == CellType::Text) == texts) least[i] = widths[i] = kHidden;
+    }
+  }
+}
+
+// Narrows columns of text, the widest first, until the line has `width` characters. The last column of text may take
+// what is left, because a listing measures only a sample of its rows.
+void fit_widths(const std::vector<TableColumn>& columns, size_t width, std::vector<size_t>& widths) {
+  constexpr size_t kNarrowest = 16;
+  hide_columns(columns, width, kNarrowest, widths);
+  const auto narrows = [&](size_t i) {
+    return columns[i].type == CellType::Text && widths[i] != kHidden && widths[i] > kNarrowest;
+  };
+  while (line_width(widths) > width) {
+    size_t widest = columns.size(), second = kNarrowest;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (!narrows(i)) continue;
+      if (widest == columns.size() || widths[i] > widths[widest]) {
+        if (widest != columns.size()) second = std::max(second, widths[widest]);
+        widest = i;
+      } else {
+        second = std::max(second, widths[i]);
+      }
+    }
+    if (widest == columns.size()) return;
+    const size_t least = second < widths[widest] ? second : widths[widest] - 1;
+    widths[widest] -= std::min(line_width(widths) - width, widths[widest] - least);
+  }
+  if (columns.back().type == CellType::Text && widths.back() != kHidden) widths.back() += width - line_width(widths);
+}
+
+// Titles, a line, and the rows. `width`: of a terminal; 0: whole.
+void write_text_rows(const Table& table, TimeUnit unit, size_t width, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
-  for (const TableColumn& column : columns) {
-    const bool with_unit = is_time(column.type) && unit != TimeUnit::Auto;
-    titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
-                               : column.title);
-  }
+  for (const TableColumn& column : columns) titles.push_back(shown_title(column, unit));
   const auto cut = [](std::string&& text) { return cut_text(std::move(text), kLongestText); };
   const RowWriter rows(table, unit, {cut, false, false, kLongestText});
-  const std::vector<size_t> widths = rows.widths(titles);
-  LineBuffer head;
+  std::vector<size_t> widths = rows.widths(titles);
+  const std::vector<size_t> needed = widths;
+  if (width != 0 && !columns.empty()) fit_widths(columns, width, widths);
+  LineBuffer head, rule;
+  std::string hidden;
   for (size_t i = 0; i < columns.size(); ++i) {
-    const size_t padding = widths[i] - display_width(titles[i]);
+    if (widths[i] == kHidden) {
+      hidden += (hidden.empty() ? "" : ", ") + titles[i];
+      continue;
+    }
+    const std::string title = cut_text(titles[i], widths[i]);
+    const size_t shown = std::min(widths[i], needed[i]);
+    const size_t padding = shown - std::min(shown, display_width(title));
     const bool left = columns[i].type == CellType::Text;
-    (head.spaces((i == 0 ? 0 : 2) + (left ? 0 : padding)) += titles[i]).spaces(left ? padding : 0);
+    (head.spaces((i == 0 ? 0 : kBetweenColumns) + (left ? 0 : padding)) += title).spaces(left ? padding : 0);
+    (rule += i == 0 ? "" : "  ") += std::string(shown, '-');
   }
   head.trim_spaces();
   head += '\n';
-  for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? "" : "  ") += std::string(widths[i], '-');
-  head += '\n';
+  rule += '\n';
   sink.write(head.view());
-  const AlignedRows lines(columns, widths, 0);
+  sink.write(rule.view());
+  const AlignedRows lines(columns, widths, 0, width != 0);
   rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
     lines.put(texts, first, last, into);
   });
+  if (!hidden.empty())
+    sink.write(fmt::format("\ncolumns that do not fit the terminal, but are in files and pipes: {}\n", hidden));
 }
 
-void write_end(const Table& table, TimeUnit unit, Sink& sink) {
+// Lines in the layout of another tool, cut to `width` characters (0: whole).
+void write_cut_lines(std::string_view text, size_t width, Sink& sink) {
+  while (width != 0 && !text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    sink.write(cut_text(std::string(text.substr(0, end)), width));
+    if (end < text.size()) sink.write("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  sink.write(text);
+}
+
+void write_end(const Table& table, TimeUnit unit, size_t width, Sink& sink) {
   if (!table.footers.empty()) sink.write("\n");
   for (const std::string& footer : table.footers) sink.write(readable_lines(footer) + "\n");
   for (const Table& part : table.parts) {
     sink.write("\n");
-    write_text_rows(part, unit, sink);
+    write_text_rows(part, unit, width, sink);
   }
   sink.write(fmt::format("\n{}\n", readable_lines(table.coverage)));
 }
 
-void write_text(const Table& table, TimeUnit unit, Sink& sink) {
-  if (table.nsys_look) return write_nsys_text(table, unit, sink);
+void write_text(const Table& table, TimeUnit unit, size_t width, Sink& sink) {
+  if (table.nsys_look && width == 0) return write_nsys_text(table, unit, sink);
+  if (table.nsys_look) {
+    std::string text;
+    Sink whole(&text);
+    write_nsys_text(table, unit, whole);
+    whole.close();
+    return write_cut_lines(text, width, sink);
+  }
   sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
   for (const std::string& note : table.notes) sink.write(readable_lines(note) + "\n");
   sink.write("\n");
   if (table.text_form) {
-    sink.write(table.text_form(table));
-    write_end(table, unit, sink);
-    return;
+    write_cut_lines(table.text_form(table), width, sink);
+  } else {
+    write_text_rows(table, unit, width, sink);
   }
-  write_text_rows(table, unit, sink);
-  write_end(table, unit, sink);
+  write_end(table, unit, width, sink);
 }
 
 bool is_number_text(std::string_view text) {
@@ -111,10 +186,9 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   for (size_t i = 0; i < columns.size(); ++i) {
     sink.write(i == 0 ? "" : ",");
-    const std::string& title = columns[i].title;
-    std::string shown =
-        is_time(columns[i].type) ? fmt::format("{} ({})", title, kUnitNames[static_cast<int>(unit)]) : title;
-    const bool is_of_data = title != column_info(columns[i].id).title();  // "+- (95 %)" of the catalogue is safe
+    std::string shown = shown_title(columns[i], unit);
+    const bool is_of_data =
+        columns[i].title != column_info(columns[i].id).title();  // "+- (95 %)" of the catalogue is safe
     sink.write(is_of_data ? csv_text(readable_utf8(shown)) : quoted(std::move(shown)));
   }
   sink.write("\n");
@@ -221,9 +295,13 @@ std::string mean_time_in(double ns, TimeUnit unit) {
   return {};
 }
 
+void write_text_table(const Table& table, TimeUnit unit, size_t width, Sink& sink) {
+  write_text(table, unit, width, sink);
+}
+
 void write_table(const Table& table, TableFormat format, TimeUnit unit, Sink& sink) {
   switch (format) {
-    case TableFormat::Text: write_text(table, unit, sink); break;
+    case TableFormat::Text: write_text(table, unit, 0, sink); break;
     case TableFormat::Csv: write_csv(table, unit, sink); break;
     case TableFormat::Json: write_json(table, sink); break;
   }

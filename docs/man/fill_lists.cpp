@@ -1,8 +1,9 @@
 // Fills the lists of a man page from the lists in the code, so that each list exists once. The build runs it on every
-// page: fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters,
-// reports, or the name of a verb, for the options of its parser.
+// page: fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is verbs, flags, variables,
+// counters, reports, or the name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
 #include "analyzer/command/recorder_library.h"
+#include "analyzer/command/verbs.h"
 #include "analyzer/reports/reports.h"
 #include "preload/format/loss_counters.h"
 
@@ -45,17 +46,7 @@ void print_option(const prof::analyzer::RecorderOption& option, bool as_flag) {
   if (*option.initial != '\0') std::cout << "Default: \\fB" << escaped(option.initial) << "\\fR\n";
 }
 
-struct Verb {
-  std::string_view name;
-  void (*add)(CLI::App&, prof::analyzer::Run&);
-};
-constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},   {"summary", prof::analyzer::add_summary},
-                           {"report", prof::analyzer::add_report}, {"symbolize", prof::analyzer::add_symbolize},
-                           {"doctor", prof::analyzer::add_doctor}, {"check", prof::analyzer::add_check},
-                           {"dump", prof::analyzer::add_dump},     {"devices", prof::analyzer::add_devices},
-                           {"diff", prof::analyzer::add_diff},     {"ctl", prof::analyzer::add_ctl}};
-
-void print_verb(const Verb& verb) {
+void print_verb(const prof::analyzer::Verb& verb) {
   CLI::App app;
   prof::analyzer::Run run;
   verb.add(app, run);
@@ -80,7 +71,7 @@ void print_verb(const Verb& verb) {
 }
 
 bool print_list(std::string_view name) {
-  for (const Verb& verb : kVerbs) {
+  for (const prof::analyzer::Verb& verb : prof::analyzer::verbs()) {
     if (verb.name == name) return print_verb(verb), true;
   }
   if (name == "reports") {
@@ -90,6 +81,18 @@ bool print_list(std::string_view name) {
         if (report.area == static_cast<prof::analyzer::Area>(area))
           std::cout << ".TP\n\\fB" << escaped(report.name) << "\\fR\n" << escaped(report.question) << '\n';
       }
+    }
+    return true;
+  }
+  if (name == "verbs") {
+    CLI::App app;
+    prof::analyzer::Run run;
+    prof::analyzer::add_verbs(app, run);
+    for (const prof::analyzer::Verb& verb : prof::analyzer::verbs()) {
+      const std::string word(verb.name);
+      std::cout << ".TP\n.BR " << word;
+      if (word != "help" && word != "version") std::cout << " \", \" prof\\-" << word << " (1)";
+      std::cout << '\n' << escaped(app.get_subcommand(word)->get_description()) << '\n';
     }
     return true;
   }

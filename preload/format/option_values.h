@@ -248,6 +248,7 @@ struct Numbers {
 // What a ring keeps: the last bytes or the last seconds. If both are 0, there is no ring.
 struct Ring {
   using Value = Ring;
+  static constexpr uint64_t kLeastBytes = 1u << 20;  // the recorder enlarges a smaller ring
   uint64_t bytes = 0, ns = 0;
   constexpr bool wanted() const { return bytes != 0 || ns != 0; }
   static constexpr bool read(std::string_view text, std::string_view, Value& out) {

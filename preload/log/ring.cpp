@@ -23,7 +23,7 @@ namespace {
 // A cell: the address of a sealed block (48 bits, the lowest 12 of them 0) and its generation (16 bits).
 // kTaken: the block was taken although it was not the first in the queue.
 constexpr uint64_t kEmpty = 0, kTaken = 1;
-constexpr uint64_t kSmallestRing = 1u << 20;
+constexpr uint64_t kSmallestRing = option::Ring::kLeastBytes;
 constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;
 // Number of cells that are searched for the first block. A cell may be empty if a thread was stopped while it added a
 // block.

@@ -13,9 +13,9 @@ done
 unknown=$taken
 for name in "$@"; do
   mkdir cut part whole
-  $PROF report $taken $name.whole --nvtx part --window 0us..400us --format csv -o cut/t.csv 2> error || cat error
-  $PROF report $taken $name.part --window 0us..400us --format csv -o part/t.csv 2> error || cat error
-  $PROF report $taken $name.whole --window 0us..400us --format csv -o whole/t.csv 2> error || cat error
+  $PROF report $taken $name.whole --nvtx part --window 0us..400us --format csv -o cut/ 2> error || cat error
+  $PROF report $taken $name.part --window 0us..400us --format csv -o part/ 2> error || cat error
+  $PROF report $taken $name.whole --window 0us..400us --format csv -o whole/ 2> error || cat error
   differ= equal=0 left=
   for report in $taken; do
     if cmp -s cut/${report}_report.csv part/${report}_report.csv; then equal=$((equal + 1)); else differ="$differ $report"; fi

@@ -209,7 +209,7 @@ def trace(lab, step):
     if not logs:
         raise Skipped("no recorded run (run pytorch_eager or static_cudart first)")
     to = os.path.join(lab.out, "pytorch.trace.json.gz" if "pytorch_eager" in logs[0] else "static.trace.json.gz")
-    answer = lab.run_prof(["trace", logs[0], "-o", to], timeout=120)
+    answer = lab.run_prof(["trace", logs[0], "-o", to, "--force"], timeout=120)
     step.check("prof trace", answer.status == 0 and os.path.exists(to), f"exit status {answer.status}", 0)
     if os.path.exists(to):
         step.check("size of the trace", os.path.getsize(to) <= MAX_TRACE_BYTES, os.path.getsize(to), MAX_TRACE_BYTES)

@@ -136,7 +136,7 @@ def keep(lab, step, program):
     """A flame graph and the folded stacks, stored with the results."""
     for report, file, options in (("flame", "pytorch.flame.html", []), ("stacks", "pytorch.folded", ["--format", "folded"])):
         to = os.path.join(lab.out, file)
-        answer = lab.run_prof(["report", report, "--metric", "gpu-time", *options, program.log, "-o", to], timeout=120)
+        answer = lab.run_prof(["report", report, "--metric", "gpu-time", *options, program.log, "-o", to, "--force"], timeout=120)
         size = os.path.getsize(to) if os.path.exists(to) else 0
         step.check(f"{file}: of a few megabytes at most", answer.status == 0 and 0 < size <= MAX_PAGE_BYTES, f"{size} bytes, status {answer.status}", MAX_PAGE_BYTES)
 

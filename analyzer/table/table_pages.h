@@ -1,0 +1,26 @@
+// How is a table written as Markdown, as HTML and for a terminal? For TableDocument.
+#pragma once
+
+#include "analyzer/table/table.h"
+
+#include <string_view>
+
+namespace prof::analyzer {
+
+// Headings of level 2: a file of several tables has no other heading.
+void write_markdown(const Table& table, TimeUnit unit, Sink& sink);
+
+// What precedes the sections of a page, one section, what follows the last one. The page fetches nothing and runs no
+// script.
+void write_page_head(std::string_view title, Sink& sink);
+void write_page_section(const Table& table, TimeUnit unit, Sink& sink);
+void write_page_in_page(std::string_view title, std::string_view name, std::string_view page, Sink& sink);
+void write_page_end(Sink& sink);
+
+// The text form of write_table(). Lines fit `width` characters, in which texts are cut; 0: lines are whole.
+void write_text_table(const Table& table, TimeUnit unit, size_t width, Sink& sink);
+
+// The title of a column, with the unit of times if it is fixed: "Time (ms)".
+std::string shown_title(const TableColumn& column, TimeUnit unit);
+
+}  // namespace prof::analyzer
