@@ -51,6 +51,10 @@ std::string_view action_for(GapPart part, bool pageable) {
     case GapPart::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
     case GapPart::LaunchCall:
     case GapPart::QueueFull: return "fewer, larger launches: CUDA graphs, torch.compile, fused kernels";
+    case GapPart::UnknownWait:
+    case GapPart::Outside:
+      return "find out what the host does there, by NVTX ranges in each of its threads: it may wait for a thread that "
+             "records nothing";
     default:
       return "let the host run ahead: less work between launches, larger operations, CUDA graphs, other threads "
              "or processes for what is no launch";
@@ -126,6 +130,10 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     advice.scenario = without_pieces({pieces});
     if (!advice.scenario.empty()) found.push_back(std::move(advice));
   }
+  const bool silent = std::any_of(idle.host.begin(), idle.host.end(), [](const auto& pieces) {
+    return may_wait_for_silent_threads(pieces.second.charge.part);
+  });
+  if (silent) found.emplace_back().note = kSilentThreads;
 }
 
 // Which work of the host fills the gaps of the device: the causes, with names, and the code.
