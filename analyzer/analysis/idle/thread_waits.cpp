@@ -190,6 +190,9 @@ void ThreadWaits::resolve(uint32_t thread, Wait& wait) {
         std::partition_point(parts.begin(), after, [&](const Interval& part) { return part.end_ns <= wait.begin_ns; });
     const int64_t active_ns = std::min(last.end_ns, wait.end_ns) - std::max(first->begin_ns, wait.begin_ns);
     const int64_t apart_ns = std::max(last.end_ns, wait.end_ns) - std::min(last.end_ns, wait.end_ns);
+    // A thread that goes on was not waited for. It may end its range a little after it woke the waiting thread.
+    constexpr int64_t kShareOfActive = 8;
+    if (last.end_ns > wait.end_ns && apart_ns > active_ns / kShareOfActive) continue;
     if (apart_ns > active_ns || apart_ns >= nearest_ns) continue;
     nearest_ns = apart_ns;
     wait.other = other;
