@@ -390,7 +390,7 @@ TEST(GapDivision, OperationsWithoutLaunchAndTheEndOfTheWindowHaveTheirOwnParts) 
 
 TEST(GapDivision, PiecesOfRandomRunsSumToTheIdleTimeAndLieInsideTheirCalls) {
   std::map<std::string_view, uint64_t> seen;
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(seed);
     HandTrace hand;
     tests::random_run(hand, seed);
