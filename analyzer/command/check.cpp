@@ -5,8 +5,11 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/progress.h"
+#include "analyzer/input/import.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/input/log/log_text.h"
+#include "analyzer/model/coverage_gaps.h"
+#include "analyzer/model/trace.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,6 +20,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -52,10 +56,38 @@ uint64_t realtime(const LogHealth& health, uint64_t ns) {
   return ns + static_cast<uint64_t>(health.realtime_offset_ns);
 }
 
-std::string verdict(const LogHealth& health) {
-  if (health.whole()) return "whole";
-  std::string out;
+// What only the model of the log shows: launches and GPU operations that do not find each other.
+struct ModelHealth {
+  CoverageGaps gaps;
+  std::string coverage;  // the coverage line of reports; empty: there is no model
+};
+
+ModelHealth examine_model(const std::string& path, const LogHealth& health) {
+  ModelHealth model;
+  try {
+    const std::unique_ptr<Trace> trace = read_trace({path});
+    for (const Process& process : trace->processes) {
+      CoverageGaps gaps = coverage_gaps(process);
+      std::move(gaps.missing.begin(), gaps.missing.end(), std::back_inserter(model.gaps.missing));
+      std::move(gaps.later.begin(), gaps.later.end(), std::back_inserter(model.gaps.later));
+      std::move(gaps.less_exact.begin(), gaps.less_exact.end(), std::back_inserter(model.gaps.less_exact));
+    }
+    model.coverage = coverage_line(*trace);
+  } catch (const InputError& error) {
+    // A log that is still being written may have changed between its two readings.
+    if (health.state != LogState::StillWritten) model.gaps.missing.push_back(error.what());
+  }
+  return model;
+}
+
+bool whole(const LogHealth& health, const ModelHealth& model) { return health.whole() && model.gaps.missing.empty(); }
+
+std::string verdict(const LogHealth& health, const ModelHealth& model) {
+  std::string out = whole(health, model) ? "whole" : "";
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : "; ") + part; };
+  const auto list = [&](std::string_view word, const std::vector<std::string>& parts) {
+    if (!parts.empty()) add(fmt::format("{}: {}", word, fmt::join(parts, ", ")));
+  };
   if (!health.damage.empty()) {
     add(fmt::format("damaged in {} place{}, at most {} bytes of records lost", health.damage.size(),
                     health.damage.size() == 1 ? "" : "s", health.bytes_lost));
@@ -65,6 +97,9 @@ std::string verdict(const LogHealth& health) {
   size_t losses = 0;
   for (const CounterHealth& counter : health.counters) losses += counter.severity == format::Severity::Loss ? 1 : 0;
   if (losses != 0) add("records were lost while recording, see the counters");
+  list("partial", model.gaps.missing);
+  list("not in this copy yet", model.gaps.later);
+  list("less exact", model.gaps.less_exact);
   return out;
 }
 
@@ -78,12 +113,12 @@ std::string ring_text(const LogFile& log, const LogHealth& health) {
                            ring.records, ring.blocks, seconds(since), date(realtime(health, *health.horizon_ns)));
 }
 
-void print_text(const LogFile& log, const LogHealth& health) {
+void print_text(const LogFile& log, const LogHealth& health, const ModelHealth& model) {
   const format::FileHeader& header = log.header();
   const LogDefinitions& definitions = health.definitions;
   fmt::print("{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
              log.compressed() ? fmt::format(" (gzip; {} inside)", log.log_bytes()) : "");
-  fmt::print("  verdict    {}\n", verdict(health));
+  fmt::print("  verdict    {}\n", printable(verdict(health, model)));
   fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.shown_command_line()), header.pid,
              definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));
   fmt::print("  recorder   libprof {}, clock {}, {}\n", printable(definitions.meta_value("libprof")),
@@ -102,6 +137,7 @@ void print_text(const LogFile& log, const LogHealth& health) {
                  ? ""
                  : fmt::format(", {:.1f} bytes of file each",
                                static_cast<double>(log.log_bytes()) / static_cast<double>(health.launches)));
+  if (!model.coverage.empty()) fmt::print("  {}\n", printable(model.coverage));
   if (log.counter_page().gpu_pending != 0) {
     fmt::print("  pending    {} launches had no GPU record yet at the last flush\n", log.counter_page().gpu_pending);
   }
@@ -151,13 +187,14 @@ void put_field(Json& json, const char* key, std::string_view value) {
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
-void put_log(Json& json, const LogFile& log, const LogHealth& health) {
+void put_log(Json& json, const LogFile& log, const LogHealth& health, const ModelHealth& model) {
   static constexpr const char* kStates[] = {"closed", "killed", "still_written"};
   put_field(json, "type", importer_of(InputFormat::prof_log).name);
   put_field(json, "version", uint64_t{log.header().version});
   json.Key("whole");
-  json.Bool(health.whole());
-  put_field(json, "verdict", verdict(health));
+  json.Bool(whole(health, model));
+  put_field(json, "verdict", verdict(health, model));
+  if (!model.coverage.empty()) put_field(json, "coverage", model.coverage);
   put_field(json, "state", kStates[static_cast<int>(health.state)]);
   put_field(json, "file_bytes", log.file_bytes());
   put_field(json, "log_bytes", log.log_bytes());
@@ -246,13 +283,14 @@ int check_one(const std::string& path, Json* json) {
   if (!opened) progress.reset();
   if (opened) {
     const LogHealth health = examine_log(*opened.log);
+    const ModelHealth model = examine_model(path, health);
     progress.reset();
     if (json == nullptr) {
-      print_text(*opened.log, health);
+      print_text(*opened.log, health, model);
     } else {
-      put_log(*json, *opened.log, health);
+      put_log(*json, *opened.log, health, model);
     }
-    return health.whole() ? kComplete : kPartial;
+    return whole(health, model) ? kComplete : kPartial;
   }
   std::string foreign;
   if (opened.error.kind == LogErrorKind::NotALog) foreign = conversion_of(head);
@@ -312,9 +350,12 @@ void add_check(CLI::App& app, Run& run) {
       "  prof check prof.42.plog            also of a killed program: what each thread was inside\n"
       "  prof check trace.json.gz           a trace of torch.profiler or another tool: what it holds\n"
       "  prof check --format json *.plog\n"
-      "Exit status (the worst of all files): 0 whole; 1 damaged, killed, still being written, or records were lost "
-      "while\n"
-      "recording; 2 neither a log nor a known trace, or not readable.");
+      "Verdict: whole, all that should have been recorded is there; partial, what is missing; less exact, all is there "
+      "but\n"
+      "texts were cut, stacks have no end and the like. It agrees with the coverage line of reports.\n"
+      "Exit status (the worst of all files): 0 whole, also if less exact; 1 damaged, partial, killed, still being "
+      "written, or\n"
+      "records were lost while recording; 2 neither a log nor a known trace, or not readable.");
   verb->callback([&run, options] { run = [options] { return check(options->files, options->format == "json"); }; });
 }
 

@@ -2,6 +2,7 @@
 
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/coverage_facts.h"
+#include "analyzer/model/coverage_gaps.h"
 #include "analyzer/model/trace.h"
 #include "preload/format/loss_counters.h"
 
@@ -184,6 +185,28 @@ std::string unseen_text(const Process& process) {
   return text;
 }
 
+// Whether a launch without GPU time for this reason is a gap of the recording. `GPU times off` is one if it was not the
+// user's choice.
+bool is_gap(LaunchReason reason, const Process& process) {
+  switch (reason) {
+    case LaunchReason::Captured:
+    case LaunchReason::Failed:
+    case LaunchReason::NothingToDo:
+    case LaunchReason::Conditional:
+    case LaunchReason::Overwritten: return false;
+    case LaunchReason::NotCollected:
+      return process.counter(format::LossCounter::cupti_unavailable) != 0 ||
+             process.counter(format::LossCounter::launches_before_gpu_times) != 0;
+    case LaunchReason::Pending: return process.fact("gpu_times") != "in bursts";
+    default: return true;
+  }
+}
+
+bool is_gap(OperationReason reason) {
+  return reason == OperationReason::RepeatedId || reason == OperationReason::CallPending ||
+         reason == OperationReason::LaunchLost || reason == OperationReason::Unlinked;
+}
+
 std::string other_devices_text(const Process& process) {
   const std::string devices = process.fact("devices");
   if (devices.empty()) return {};
@@ -268,6 +291,51 @@ void Coverage::add(const Coverage& other) {
   samples += other.samples;
   samples_unreadable += other.samples_unreadable;
   grow(samples_missing_ns, other.samples_missing_ns);
+}
+
+CoverageGaps coverage_gaps(const Process& process) {
+  const Coverage& coverage = process.coverage;
+  CoverageGaps gaps;
+  const auto missing = [&](uint64_t count, std::string_view words) {
+    if (count != 0) gaps.missing.push_back(fmt::format("{} {}", words, count));
+  };
+  const auto less_exact = [&](uint64_t count, std::string_view words) {
+    if (count != 0) gaps.less_exact.push_back(fmt::format("{} {}", words, count));
+  };
+  const auto later = [&](bool pending, uint64_t count, const std::string& words) {
+    if (count != 0)
+      (pending && process.copied ? gaps.later : gaps.missing).push_back(fmt::format("{} {}", words, count));
+  };
+  for (size_t i = 0; i < std::size(coverage.launches_without); ++i) {
+    const auto reason = static_cast<LaunchReason>(i);
+    if (!is_gap(reason, process)) continue;
+    later(reason == LaunchReason::Pending, coverage.launches_without[i],
+          fmt::format("launches without GPU time, {}:", kLaunchReasonText[i]));
+  }
+  missing(coverage.batch_copies_missing, "copies of batches without GPU time, at most");
+  for (size_t i = 0; i < std::size(coverage.operations_without); ++i) {
+    const auto reason = static_cast<OperationReason>(i);
+    if (!is_gap(reason)) continue;
+    later(reason == OperationReason::CallPending, coverage.operations_without[i],
+          fmt::format("GPU operations without launch, {}:", kOperationReasonText[i]));
+  }
+  for (size_t i = 0; i < std::size(coverage.operations_unusable); ++i)
+    missing(coverage.operations_unusable[i], fmt::format("GPU operations left out, {}:", kUnusableTimeText[i]));
+  missing(coverage.events_not_timed, "calls and ranges left out, not timed:");
+  missing(coverage.counters_unmatched, "values of hardware counters whose launch or range is missing:");
+  missing(coverage.counters_unreadable, "unreadable values of hardware counters:");
+  missing(coverage.samples_unreadable, "unreadable samples of hardware counters:");
+  if (coverage.samples_missing_ns != 0)
+    gaps.missing.push_back(fmt::format("samples of hardware counters for {:.3f} ms",
+                                       static_cast<double>(coverage.samples_missing_ns) / 1e6));
+  if (const std::string unseen = unseen_text(process); !unseen.empty()) gaps.missing.push_back(unseen.substr(2));
+  less_exact(coverage.operations_before_launch, "GPU start before launch");
+  less_exact(coverage.operations_reversed, "GPU end before start");
+  for (const CounterValue& counter : process.counters) {
+    if (counter.severity == format::Severity::Partial && counter.name != kLaunchesUnseen)
+      less_exact(counter.value, counter.name);
+  }
+  return gaps;
 }
 
 std::string coverage_line(const Process& process) {

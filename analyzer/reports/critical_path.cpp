@@ -3,6 +3,7 @@
 // between the nodes of the path is divided like a gap: analysis/idle/gap_division.h.
 #include "analyzer/analysis/critical/run_graph.h"
 #include "analyzer/analysis/idle/gap_division.h"
+#include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/piece_names.h"
 #include "analyzer/base/intervals.h"
 #include "analyzer/base/sorted_runs.h"
@@ -340,6 +341,7 @@ Table report_critical_path(const AnalysisInput& input) {
   const PieceNames names(input);
   const IntervalSet busy = busy_of_all(input.trace);
   GapDivider divider(input.trace, input.views);
+  bool silent = false;
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
@@ -352,12 +354,16 @@ Table report_critical_path(const AnalysisInput& input) {
       parts[item.part].add(item);
     }
     std::erase_if(parts, [](const Item& part) { return part.count == 0; });
+    silent |= std::any_of(parts.begin(), parts.end(), [](const Item& part) {
+      return part.part < kGapCharges && may_wait_for_silent_threads(GapCharge::of_number(part.part).part);
+    });
     std::stable_sort(parts.begin(), parts.end(), [](const Item& a, const Item& b) { return a.time_ns > b.time_ns; });
     for (const Item& part : parts) add_row(table, input, window, graph.wall_ns(), part, true, windows.size() > 1);
     for (const Item& item : items) {
       if (item.part != kNotSelected) add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
     }
   }
+  if (silent) table.notes.push_back(std::string(kSilentThreads));
   return table;
 }
 

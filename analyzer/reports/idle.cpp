@@ -116,6 +116,8 @@ class DividedIdle {
         table.notes.push_back(fmt::format("{}: {}", gap_part_text(each), gap_part_meaning(each)));
       }
     }
+    if (used_[static_cast<size_t>(GapPart::UnknownWait)] || used_[static_cast<size_t>(GapPart::Outside)])
+      table.notes.push_back(std::string(kSilentThreads));
     if (others_) {
       table.notes.push_back(
           "other thread: …: what another thread did while the launching thread waited for it, or did nothing "

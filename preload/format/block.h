@@ -18,7 +18,7 @@
 namespace prof::format {
 
 inline constexpr uint64_t kFileMagic = 0x0a474f4c46525089;  // bytes 89 50 52 46 4c 4f 47 0a: "\x89PRFLOG\n"
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 inline constexpr size_t kBlockBytes = 4096;
 inline constexpr size_t kHeaderBytes = 8192;
 inline constexpr size_t kCounterPageOffset = kHeaderBytes;

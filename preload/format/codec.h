@@ -19,17 +19,29 @@
 //   d  queue depth: zigzag of the difference (mostly 1, so a long queue takes one byte instead of two)
 //   x  text: varint length, bytes
 //   p  pairs: varint count, then (t, c) for each
-//   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) for each. The calls of one
-//      thread are in order. Without the sign bit of zigzag, a difference below 16 µs takes two bytes.
 //   a  numbers (addresses, ids): varint count, then for each the zigzag of its difference to the previous number
-//   w  pairs of GPU ns that are multiples of 2^unit: varint count, varint unit, then (g, c), then for each: varint of
-//      growth × 2 + r, with the growth in units. r = 1: c follows. r = 0: the correlation id is the previous one + 1.
-//   k  correlation id as c; always optional. If it is not stored, it is the previous one + 1, which is mostly the
-//      id of the next launch.
+//   K  correlation id of an operation, always optional and before an R. If it is not stored, it is the expected one
+//      (IdSteps), and the stream is that of the last R. If it is stored: varint of (zigzag of the difference to the
+//      expected one) × 2 + r. r = 1: R follows. r = 0: the stream is that of the last R.
+//   R  GPU stream: varint. It is always '&R', without a bit of its own.
+//   W  moments of calls, GPU ns that are multiples of 2^unit: varint count, varint unit, then the zigzag of the first
+//      time's difference to the g before it and of the first id's difference to the id before it, then for each other
+//      call: varint of growth × 2 + i, with the growth in units. i = 0: the id is the expected one of this list. i = 1:
+//      the zigzag of the difference to it follows.
+//   U  spans of calls, GPU ns: varint count, varint unit, varint length, then zigzag of the first start's difference
+//      to the g before it, then for each call: varint of growth × 2 + m, with the growth of the start in units of
+//      2^unit ns. m = 0: the call has the expected id and takes `length` units. m = 1: varint of (zigzag of the
+//      difference to the expected id) × 2 + l follows, and if l = 1, varint of the units that it takes. The expected id
+//      of the first call is the id before the list + 1. At the end of the list: varint of the ns by which its last call
+//      is shorter. So the first start and the last end of a list are exact.
+// W and U change no value that later differences refer to. The letters of older logs:
+//   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) for each
+//   w  as W, but the first pair is (g, c), the expected id is always the previous one + 1, and i = 1 means that c
+//      follows
+//   k  correlation id as c; always optional. If it is not stored, it is the previous one + 1.
 //   r  GPU stream: varint. If it is not stored, it is the stream of the last record of the block that has an r. It is
 //      always '&r': stored if the optional field before it is stored, without a bit of its own.
-// If a k and its r, or the c of a w, need not be stored, they are not stored. The decoder refuses records that store
-// them.
+// What need not be stored is not stored. The decoder refuses records that store it.
 #pragma once
 
 #include "preload/format/block.h"
@@ -44,18 +56,38 @@
 
 namespace prof::format {
 
+// Which correlation id is expected next? Between two launches, a program mostly makes the same calls, and each of them
+// takes an id. So the ids of launches grow by the same step. The step is the last difference that occurred twice in a
+// row: one launch with other calls before it changes nothing for the launches after it.
+struct IdSteps {
+  uint32_t last = 0;
+  uint32_t step = 1, candidate = 1;
+
+  constexpr uint32_t next() const { return last + step; }
+  constexpr void take(uint32_t id) {
+    const uint32_t difference = id - last;
+    if (difference == candidate) step = difference;
+    candidate = difference;
+    last = id;
+  }
+};
+
 // The previous values in a block, to which its differences refer.
 struct CodecState {
   uint64_t tick = 0;  // starts as the block's base_tick
   uint64_t gpu_ns = 0;
   uint64_t graph_node = 0;
   uint64_t depth = 0;
-  uint32_t correlation = 0;
+  IdSteps ids{};
   uint32_t gpu_stream = 0;
 
-  // Whether these are the values of a k and an r that are not stored.
-  constexpr bool follows(uint32_t next_correlation, uint32_t stream) const {
-    return next_correlation == correlation + 1 && stream == gpu_stream;
+  // Whether these are the values of a K and an R that are not stored.
+  constexpr bool expects(uint32_t correlation, uint32_t stream) const {
+    return correlation == ids.next() && stream == gpu_stream;
+  }
+  // The same for a k and an r.
+  constexpr bool follows(uint32_t correlation, uint32_t stream) const {
+    return correlation == ids.last + 1 && stream == gpu_stream;
   }
 };
 
@@ -94,6 +126,12 @@ template <class T> constexpr uint64_t as_u64(const T& value) {
   }
 }
 
+// The shortest number of units of 2^unit ns that is not shorter than `ns`.
+constexpr uint64_t units_of(uint64_t ns, uint32_t unit) {
+  const uint64_t below = (uint64_t{1} << unit) - 1;
+  return (ns >> unit) + ((ns & below) != 0 ? 1 : 0);
+}
+
 namespace detail {
 
 struct MaskVisitor {
@@ -117,11 +155,11 @@ struct MaskVisitor {
   constexpr void depth(const char*, uint64_t) {}
   constexpr void text(const char*, std::string_view) {}
   constexpr void launch_of(const char*, uint32_t correlation, const char*, GpuStreamId stream) {
-    add(!state.follows(correlation, static_cast<uint32_t>(stream)));
+    add(!state.expects(correlation, static_cast<uint32_t>(stream)));
   }
-  constexpr void gpu_pairs(const char*, const CallPairs&) {}
   constexpr void numbers(const char*, const Numbers&) {}
   constexpr void moments(const char*, const CallPairs&) {}
+  constexpr void spans(const char*, const CallPairs&) {}
 };
 
 struct EncodeVisitor {
@@ -144,8 +182,8 @@ struct EncodeVisitor {
     state.gpu_ns = x;
   }
   void correlation(const char*, uint32_t x) {
-    to = put_varint(to, zigzag(static_cast<int32_t>(x - state.correlation)));
-    state.correlation = x;
+    to = put_varint(to, zigzag(static_cast<int32_t>(x - state.ids.last)));
+    state.ids.last = x;
   }
   void depth(const char*, uint64_t x) {
     to = put_varint(to, zigzag(static_cast<int64_t>(x - state.depth)));
@@ -165,6 +203,59 @@ struct EncodeVisitor {
   void optional_text(const char*, std::string_view x) {
     if (!x.empty()) to = put_text(to, x);
   }
+  void launch_of(const char*, uint32_t x, const char*, GpuStreamId stream) {
+    const auto number = static_cast<uint32_t>(stream);
+    const bool expected = state.expects(x, number);
+    const uint64_t difference = zigzag(static_cast<int32_t>(x - state.ids.next()));
+    state.ids.take(x);
+    if (expected) return;
+    const bool other_stream = number != state.gpu_stream;
+    to = put_varint(to, difference << 1 | (other_stream ? 1 : 0));
+    if (other_stream) to = put_varint(to, number);
+    state.gpu_stream = number;
+  }
+  void moments(const char*, const CallPairs& x) {
+    to = put_varint(put_varint(to, x.count), x.unit);
+    if (x.count == 0) return;
+    to = put_varint(to, zigzag(static_cast<int64_t>(x.data[0].time - state.gpu_ns)));
+    to = put_varint(to, zigzag(static_cast<int32_t>(x.data[0].correlation - state.ids.last)));
+    IdSteps ids{x.data[0].correlation};
+    for (uint32_t i = 1; i < x.count; ++i) {
+      const uint64_t growth = (x.data[i].time >> x.unit) - (x.data[i - 1].time >> x.unit);
+      const auto difference = static_cast<int32_t>(x.data[i].correlation - ids.next());
+      to = put_varint(to, growth << 1 | (difference != 0 ? 1 : 0));
+      if (difference != 0) to = put_varint(to, zigzag(difference));
+      ids.take(x.data[i].correlation);
+    }
+  }
+  void spans(const char*, const CallPairs& x) {
+    const uint32_t calls = x.count / 2;
+    to = put_varint(put_varint(put_varint(to, calls), x.unit), x.length);
+    if (calls == 0) return;
+    to = put_varint(to, zigzag(static_cast<int64_t>(x.data[0].time - state.gpu_ns)));
+    IdSteps ids{state.ids.last};
+    uint64_t shorter = 0;
+    for (uint32_t i = 0; i < calls; ++i) {
+      const CallPair& start = x.data[2 * i];
+      const uint64_t time = x.data[2 * i + 1].time - start.time;
+      uint64_t units = units_of(time, x.unit);
+      if (i + 1 == calls) {
+        if (units < x.length) units = x.length;
+        shorter = (units << x.unit) - time;
+      }
+      const uint64_t growth = i == 0 ? 0 : (start.time - x.data[2 * i - 2].time) >> x.unit;
+      const uint64_t difference = zigzag(static_cast<int32_t>(start.correlation - ids.next()));
+      const bool other_length = units != x.length;
+      const bool more = difference != 0 || other_length;
+      to = put_varint(to, growth << 1 | (more ? 1 : 0));
+      if (more) to = put_varint(to, difference << 1 | (other_length ? 1 : 0));
+      if (other_length) to = put_varint(to, units);
+      ids.take(start.correlation);
+    }
+    to = put_varint(to, shorter);
+  }
+
+  // Letters of older logs. Only the tests that make such logs use them.
   void pairs(const char* name, const CallPairs& x) {
     to = put_varint(to, x.count);
     for (uint32_t i = 0; i < x.count; ++i) {
@@ -184,7 +275,7 @@ struct EncodeVisitor {
       correlation(name, x.data[i].correlation);
     }
   }
-  void moments(const char* name, const CallPairs& x) {
+  void older_moments(const char* name, const CallPairs& x) {
     to = put_varint(put_varint(to, x.count), x.unit);
     for (uint32_t i = 0; i < x.count; ++i) {
       const CallPair& call = x.data[i];
@@ -194,17 +285,17 @@ struct EncodeVisitor {
         continue;
       }
       const uint64_t growth = (call.time >> x.unit) - (state.gpu_ns >> x.unit);
-      const bool other = call.correlation != state.correlation + 1;
+      const bool other = call.correlation != state.ids.last + 1;
       to = put_varint(to, growth << 1 | (other ? 1 : 0));
       state.gpu_ns = call.time;
       if (other) correlation(name, call.correlation);
-      state.correlation = call.correlation;
+      state.ids.last = call.correlation;
     }
   }
-  void launch_of(const char* name, uint32_t x, const char*, GpuStreamId stream) {
+  void older_launch_of(const char* name, uint32_t x, const char*, GpuStreamId stream) {
     const auto number = static_cast<uint32_t>(stream);
     if (state.follows(x, number)) {
-      state.correlation = x;
+      state.ids.last = x;
       return;
     }
     correlation(name, x);
@@ -226,9 +317,7 @@ struct DecodeVisitor {
   void quick_time(const char*, uint64_t& x) { x = state.tick += from.quick(); }
   void quick_value(const char*, uint64_t& x) { x = from.quick(); }
   void gpu_time(const char*, uint64_t& x) { x = state.gpu_ns += static_cast<uint64_t>(unzigzag(from.varint())); }
-  void correlation(const char*, uint32_t& x) {
-    x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint()));
-  }
+  void correlation(const char*, uint32_t& x) { x = state.ids.last += static_cast<uint32_t>(unzigzag(from.varint())); }
   void depth(const char*, uint64_t& x) { x = state.depth += static_cast<uint64_t>(unzigzag(from.varint())); }
   void text(const char*, std::string_view& x) { x = from.text(); }
   void numbers(const char*, Numbers& x) { x = read_numbers(from); }
@@ -242,6 +331,94 @@ struct DecodeVisitor {
     x = present() ? state.graph_node += static_cast<uint64_t>(unzigzag(from.varint())) : 0;
   }
   void optional_text(const char*, std::string_view& x) { x = present() ? from.text() : std::string_view{}; }
+  void launch_of(const char*, uint32_t& x, const char*, GpuStreamId& stream) {
+    x = state.ids.next();
+    if (present()) run_id(x, stream);
+    state.ids.take(x);
+    stream = static_cast<GpuStreamId>(state.gpu_stream);
+  }
+  void moments(const char*, CallPairs& x) {
+    const uint64_t count = from.varint();
+    const uint64_t unit = from.varint();
+    x = {scratch, 0, static_cast<uint32_t>(unit), 0};
+    if (count > kMaxCallPairs || unit > kMaxMomentUnit) {
+      from.fail();
+      return;
+    }
+    if (count == 0) return;
+    CallPair call{state.gpu_ns + static_cast<uint64_t>(unzigzag(from.varint())),
+                  state.ids.last + static_cast<uint32_t>(unzigzag(from.varint()))};
+    IdSteps ids{call.correlation};
+    scratch[0] = call;
+    for (uint32_t i = 1; i < count && from.ok; ++i) {
+      const uint64_t word = from.varint();
+      const uint64_t units = (call.time >> unit) + (word >> 1);
+      call = {units << unit, ids.next() + ((word & 1) != 0 ? difference() : 0)};
+      if (units > kMaxMoment >> unit) from.fail();
+      ids.take(call.correlation);
+      scratch[i] = call;
+    }
+    if (from.ok) x.count = static_cast<uint32_t>(count);
+  }
+  void spans(const char*, CallPairs& x) {
+    const uint64_t count = from.varint(), unit = from.varint(), length = from.varint();
+    x = {scratch, 0, static_cast<uint32_t>(unit), static_cast<uint32_t>(length)};
+    if (count > kMaxCallPairs / 2 || unit > kMaxMomentUnit || length > UINT32_MAX) {
+      from.fail();
+      return;
+    }
+    if (count == 0) return;
+    const uint64_t most = kMaxMoment >> unit;
+    uint64_t start = state.gpu_ns + static_cast<uint64_t>(unzigzag(from.varint()));
+    uint64_t units = 0;
+    IdSteps ids{state.ids.last};
+    for (uint32_t i = 0; i < count && from.ok; ++i) {
+      const uint64_t word = from.varint();
+      const uint64_t growth = word >> 1;
+      if (growth > (i == 0 ? 0 : most)) from.fail();
+      start += growth << unit;
+      uint32_t id = ids.next();
+      units = length;
+      if ((word & 1) != 0) {
+        const uint64_t more = from.varint();
+        id += static_cast<uint32_t>(unzigzag(more >> 1));
+        if ((more & 1) != 0) units = from.varint();
+        if (more == 0 || ((more & 1) != 0 && units == length) || units > most) from.fail();
+      }
+      ids.take(id);
+      if (start > kMaxMoment) from.fail();
+      scratch[2 * i] = {start, id};
+      scratch[2 * i + 1] = {start + (units << unit), id};
+    }
+    const uint64_t shorter = from.varint();
+    // Another length of the last call is the shortest one that holds it.
+    if (units != length && (units < length || shorter >> unit != 0)) from.fail();
+    if (shorter > units << unit) from.fail();
+    if (!from.ok) return;
+    scratch[2 * count - 1].time -= shorter;
+    x.count = static_cast<uint32_t>(2 * count);
+  }
+  // A K that is stored, and its R if that is stored. `id` is the expected one.
+  void run_id(uint32_t& id, GpuStreamId& stream) {
+    const uint64_t word = from.varint();
+    id += static_cast<uint32_t>(unzigzag(word >> 1));
+    if ((word & 1) != 0) {
+      const uint32_t last = state.gpu_stream;
+      value("", stream);
+      state.gpu_stream = static_cast<uint32_t>(stream);
+      if (state.gpu_stream == last) from.fail();
+    } else if (word == 0) {
+      from.fail();
+    }
+  }
+  // The difference of an id to the expected one, which it is not.
+  uint32_t difference() {
+    const auto found = static_cast<uint32_t>(unzigzag(from.varint()));
+    if (found == 0) from.fail();
+    return found;
+  }
+
+  // Letters of older logs.
   void pairs(const char* name, CallPairs& x) {
     list(name, x, [&](uint64_t& t) { time(name, t); });
   }
@@ -255,10 +432,10 @@ struct DecodeVisitor {
       first = false;
     });
   }
-  void moments(const char* name, CallPairs& x) {
+  void older_moments(const char* name, CallPairs& x) {
     const uint64_t count = from.varint();
     const uint64_t unit = from.varint();
-    x = {scratch, 0, static_cast<uint32_t>(unit)};
+    x = {scratch, 0, static_cast<uint32_t>(unit), 0};
     if (count > kMaxCallPairs || unit > kMaxMomentUnit) {
       from.fail();
       return;
@@ -272,33 +449,21 @@ struct DecodeVisitor {
       }
       const uint64_t word = from.varint();
       const uint64_t units = (state.gpu_ns >> unit) + (word >> 1);
-      const uint32_t next = state.correlation + 1;
+      const uint32_t next = state.ids.last + 1;
       call.time = state.gpu_ns = units << unit;
-      call.correlation = state.correlation = next;
+      call.correlation = next;
       if ((word & 1) != 0) {
-        --state.correlation;
         correlation(name, call.correlation);
         if (call.correlation == next) from.fail();
       }
+      state.ids.last = call.correlation;
       if (units > kMaxMoment >> unit) from.fail();
     }
     if (from.ok) x.count = static_cast<uint32_t>(count);
   }
-  void launch_of(const char* name, uint32_t& x, const char*, GpuStreamId& stream) {
-    if (present()) {
-      const uint32_t next = state.correlation + 1, last = state.gpu_stream;
-      correlation(name, x);
-      value(name, stream);
-      state.gpu_stream = static_cast<uint32_t>(stream);
-      if (x == next && state.gpu_stream == last) from.fail();
-    } else {
-      x = ++state.correlation;
-      stream = static_cast<GpuStreamId>(state.gpu_stream);
-    }
-  }
   template <class ReadTime> void list(const char* name, CallPairs& x, ReadTime&& read_time) {
     const uint64_t count = from.varint();
-    x = {scratch, 0, 0};
+    x = {scratch, 0, 0, 0};
     if (count > kMaxCallPairs) {
       from.fail();
       return;
@@ -339,12 +504,12 @@ struct SignatureVisitor {
   template <class T> void optional(const char* name, const T&) { field(name, "?v"); }
   void optional_node(const char* name, uint64_t) { field(name, "?n"); }
   void optional_text(const char* name, std::string_view) { field(name, "?x"); }
-  void gpu_pairs(const char* name, const CallPairs&) { field(name, "q"); }
   void numbers(const char* name, const Numbers&) { field(name, "a"); }
-  void moments(const char* name, const CallPairs&) { field(name, "w"); }
+  void moments(const char* name, const CallPairs&) { field(name, "W"); }
+  void spans(const char* name, const CallPairs&) { field(name, "U"); }
   void launch_of(const char* name, uint32_t, const char* stream_name, GpuStreamId) {
-    field(name, "?k");
-    field(stream_name, "&r");
+    field(name, "?K");
+    field(stream_name, "&R");
   }
 };
 

@@ -90,7 +90,7 @@ struct FillRun {
   }
 };
 
-// (time, correlation id) of driver or runtime calls. In a record, each pair is delta-coded to the previous one.
+// (time, correlation id) of driver or runtime calls.
 struct CallPair {
   uint64_t time = 0;
   uint32_t correlation = 0;
@@ -98,7 +98,8 @@ struct CallPair {
 struct CallPairs {
   const CallPair* data = nullptr;
   uint32_t count = 0;
-  uint32_t unit = 0;  // only for v.moments(): all times are multiples of 2^unit ns
+  uint32_t unit = 0;    // v.moments(): all times are multiples of 2^unit ns; v.spans(): of the time since the first one
+  uint32_t length = 0;  // v.spans(): units that most calls take
 };
 inline constexpr uint32_t kMaxMomentUnit = 32;
 inline constexpr uint64_t kMaxMoment = ~uint64_t{0} >> 1;  // moments are below 2^63 ns
@@ -119,7 +120,10 @@ struct DriverCalls {
 };
 
 // Runtime calls (cudaLaunchKernel …) of one thread, for runtime calls in which CUPTI reports no driver call. Each
-// call has two pairs, its start and its end, with the same correlation id. Each encloses at least one recorded launch.
+// call has two pairs, with the same correlation id. Their times are a span that encloses the call, and at least one
+// recorded launch in it. The span starts at most 2^unit ns before the call. It may end later than the call, but not
+// after the next span of the list starts. The first start and the last end of a list are those of the calls. A span is
+// no time of a call: it identifies the launch.
 struct RuntimeCalls {
   static constexpr uint32_t kKind = 28;
   static constexpr std::string_view kName = "runtime_calls";
@@ -127,7 +131,7 @@ struct RuntimeCalls {
   CallPairs calls;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("tid", s.tid);
-    v.gpu_pairs("calls", s.calls);
+    v.spans("calls", s.calls);
   }
 };
 

@@ -41,9 +41,9 @@ struct BoundVisitor {
   constexpr void optional_text(const char*, std::string_view x) {
     texts = true, bytes += x.empty() ? 0 : 10 + x.size();
   }
-  constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void numbers(const char*, const format::Numbers&) { open = true; }
   constexpr void moments(const char*, const format::CallPairs&) { open = true; }
+  constexpr void spans(const char*, const format::CallPairs&) { open = true; }
   constexpr void launch_of(const char*, uint32_t, const char*, format::GpuStreamId) { bytes += 15; }
 };
 // Of any record of this kind.

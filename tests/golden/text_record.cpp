@@ -17,7 +17,7 @@ struct Value {
   std::string text;
   std::vector<format::CallPair> pairs;
   std::vector<uint64_t> numbers;
-  uint32_t unit = 0;
+  uint32_t unit = 0, length = 0;
   bool present = false;
 };
 
@@ -28,6 +28,28 @@ uint32_t read_unit(TextLine& line) {
   if (!std::has_single_bit(unit) || unit > uint64_t{1} << format::kMaxMomentUnit)
     throw Wrong("a unit is a power of two");
   return static_cast<uint32_t>(std::countr_zero(unit));
+}
+
+uint32_t read_length(TextLine& line) {
+  for (const char c : std::string_view("ength=")) line.expect(c);
+  const auto length = line.number<uint32_t>();
+  line.take(' ');
+  return length;
+}
+
+// Whether a U can hold these spans: pairs in order, each with one id, at multiples of the unit since the first start.
+bool are_spans(const Value& value) {
+  const uint64_t below = (uint64_t{1} << value.unit) - 1;
+  const size_t count = value.pairs.size();
+  if (count % 2 != 0) return false;
+  for (size_t i = 0; i < count; i += 2) {
+    const format::CallPair &start = value.pairs[i], &end = value.pairs[i + 1];
+    if (start.correlation != end.correlation || end.time < start.time || end.time > format::kMaxMoment) return false;
+    if (i != 0 && start.time < value.pairs[i - 2].time) return false;
+    const uint64_t since = start.time - value.pairs[0].time;
+    if ((since & below) != 0 || (i + 2 < count && ((end.time - start.time) & below) != 0)) return false;
+  }
+  return true;
 }
 
 Value read_value(const FieldSignature& field, TextLine& line) {
@@ -44,9 +66,11 @@ Value read_value(const FieldSignature& field, TextLine& line) {
       value.numbers.push_back(line.number<uint64_t>());
       line.take(' ');
     }
-  } else if (field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w') {
+  } else if (field.is_list()) {
     line.expect('[');
-    if (field.encoding == 'w' && line.take('u')) value.unit = read_unit(line);
+    const bool has_unit = field.encoding == 'w' || field.encoding == 'W' || field.encoding == 'U';
+    if (has_unit && line.take('u')) value.unit = read_unit(line);
+    if (field.encoding == 'U' && line.take('l')) value.length = read_length(line);
     while (!line.take(']')) {
       format::CallPair pair;
       pair.time = line.number<uint64_t>();
@@ -55,6 +79,7 @@ Value read_value(const FieldSignature& field, TextLine& line) {
       value.pairs.push_back(pair);
       line.take(' ');
     }
+    if (field.encoding == 'U' && !are_spans(value)) throw Wrong("these are no spans of calls in order");
   } else {
     value.number = line.number<uint64_t>();
   }
@@ -64,17 +89,22 @@ Value read_value(const FieldSignature& field, TextLine& line) {
 // Whether an optional field takes bytes. The value of an omitted k depends on the records before it.
 bool is_stored(const KindSignature& kind, const std::vector<Value>& values, size_t field,
                const format::CodecState& state) {
-  if (kind.fields[field].encoding != 'k') return values[field].present;
-  return !state.follows(static_cast<uint32_t>(values[field].number), static_cast<uint32_t>(values[field + 1].number));
+  if (!kind.fields[field].is_run_id()) return values[field].present;
+  const auto id = static_cast<uint32_t>(values[field].number);
+  const auto stream = static_cast<uint32_t>(values[field + 1].number);
+  return kind.fields[field].encoding == 'k' ? !state.follows(id, stream) : !state.expects(id, stream);
 }
 
 void encode_pairs(char encoding, const Value& value, format::detail::EncodeVisitor& out) {
-  const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size()), value.unit};
+  const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size()), value.unit,
+                                value.length};
   if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");
   switch (encoding) {
     case 'p': out.pairs("", pairs); break;
     case 'q': out.gpu_pairs("", pairs); break;
-    default: out.moments("", pairs); break;
+    case 'w': out.older_moments("", pairs); break;
+    case 'W': out.moments("", pairs); break;
+    default: out.spans("", pairs); break;
   }
 }
 
@@ -89,7 +119,7 @@ uint8_t* encode(const KindSignature& kind, const std::vector<Value>& values, for
   format::detail::EncodeVisitor out{format::put_varint(to, static_cast<uint64_t>(kind.kind) << 3 | mask), state};
   for (size_t i = 0; i < values.size(); ++i) {
     const Value& value = values[i];
-    if (kind.fields[i].optional && kind.fields[i].encoding != 'k' && !value.present) continue;
+    if (kind.fields[i].optional && !kind.fields[i].is_run_id() && !value.present) continue;
     switch (kind.fields[i].encoding) {
       case 'v': out.value("", value.number); break;
       case 's': out.signed_value("", static_cast<int64_t>(value.number)); break;
@@ -106,10 +136,15 @@ uint8_t* encode(const KindSignature& kind, const std::vector<Value>& values, for
       case 'x': out.text("", value.text); break;
       case 'a': out.numbers("", {value.numbers.data(), nullptr, static_cast<uint32_t>(value.numbers.size())}); break;
       case 'k':
+        out.older_launch_of("", static_cast<uint32_t>(value.number), "",
+                            static_cast<format::GpuStreamId>(values[i + 1].number));
+        break;
+      case 'K':
         out.launch_of("", static_cast<uint32_t>(value.number), "",
                       static_cast<format::GpuStreamId>(values[i + 1].number));
         break;
-      case 'r': break;  // with the k before it
+      case 'r':
+      case 'R': break;  // with the id before it
       default: encode_pairs(kind.fields[i].encoding, value, out);
     }
   }

@@ -44,7 +44,7 @@ class Kind:
 
     def _compile(self):
         """Returns a function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node,
-        depth, GPU stream]."""
+        depth, GPU stream, step of the correlation ids, last difference of two]."""
         lines = ["def decode(d, i, mask, s):"]
         bit = 1
 
@@ -54,6 +54,53 @@ class Kind:
         def quick(name, indent):
             """2, 3, 4 or 9 bytes: the two lowest bits of the first one give the size"""
             lines.append(f"{indent}size = (2, 3, 4, 9)[d[i] & 3]; {name} = int.from_bytes(d[i:i + size], 'little') >> (8 if size == 9 else 2); i += size")
+
+        def take(state, name, indent):
+            """the id `name` comes after those of `state` = (last id, step, last difference)"""
+            last, step, difference = state
+            lines.append(f"{indent}a = {name} - {last} & 0xffffffff")
+            lines.append(f"{indent}if a == {difference}: {step} = a")
+            lines.append(f"{indent}{difference} = a; {last} = {name}")
+
+        def spans(name, indent):
+            """starts and ends of calls; count was read"""
+            local = ("last", "step", "difference")
+            lines.append(f"{indent}count = {name}; {name} = []; last, step, difference = s[2], 1, 1; shift = d[i]; i += 1")
+            varint("length", indent)
+            lines.append(f"{indent}if count:")
+            inner = indent + "    "
+            varint("a", inner)
+            lines.append(f"{inner}at = s[1] + unzigzag(a) & MASK64")
+            lines.append(f"{inner}for _ in range(count):")
+            varint("a", inner + "    ")
+            lines.append(f"{inner}    at += a >> 1 << shift; units = length; call = last + step & 0xffffffff")
+            lines.append(f"{inner}    if a & 1:")
+            varint("a", inner + "        ")
+            lines.append(f"{inner}        call = call + unzigzag(a >> 1) & 0xffffffff")
+            lines.append(f"{inner}        if a & 1:")
+            varint("units", inner + "            ")
+            take(local, "call", inner + "    ")
+            lines.append(f"{inner}    {name} += [(at, call), (at + (units << shift), call)]")
+            varint("a", inner)
+            lines.append(f"{inner}{name}[-1] = ({name}[-1][0] - a, call)")
+
+        def moments(name, indent):
+            """times of calls, in units; count was read"""
+            local = ("last", "step", "difference")
+            lines.append(f"{indent}count = {name}; {name} = []; shift = d[i]; i += 1; step = difference = 1")
+            lines.append(f"{indent}for k in range(count):")
+            inner = indent + "    "
+            varint("a", inner)
+            lines.append(f"{inner}if k == 0:")
+            varint("b", inner + "    ")
+            lines.append(f"{inner}    at = s[1] + unzigzag(a) & MASK64; last = s[2] + unzigzag(b) & 0xffffffff")
+            lines.append(f"{inner}else:")
+            lines.append(f"{inner}    at = (at >> shift) + (a >> 1) << shift; call = last + step & 0xffffffff")
+            lines.append(f"{inner}    if a & 1:")
+            varint("b", inner + "        ")
+            lines.append(f"{inner}        call = call + unzigzag(b) & 0xffffffff")
+            take(local, "call", inner + "    ")
+            lines.append(f"{inner}{name}.append((at, last))")
 
         def body(name, letter, indent):
             if letter in "TV":
@@ -78,7 +125,11 @@ class Kind:
                 lines.append(f"{indent}{name} = s[4] = (s[4] + unzigzag({name})) & MASK64")
             elif letter == "r":
                 lines.append(f"{indent}s[5] = {name}")
-            elif letter == "w":  # times of calls, in units
+            elif letter == "W":
+                moments(name, indent)
+            elif letter == "U":
+                spans(name, indent)
+            elif letter == "w":  # times of calls, in units, of older logs
                 lines.append(f"{indent}count = {name}; {name} = []; unit = d[i]; i += 1")
                 lines.append(f"{indent}for k in range(count):")
                 varint("a", indent + "    ")
@@ -117,6 +168,18 @@ class Kind:
                 lines.append("    else:")
                 body(variable, "k", "        ")
                 bit <<= 1
+            elif letter == "?K":  # with the &R after it; if neither is stored, it is the expected launch on the same stream
+                lines.append(f"    {variable} = s[2] + s[6] & 0xffffffff; stream = 0")
+                lines.append(f"    if mask & {bit}:")
+                varint("b", "        ")
+                lines.append(f"        {variable} = {variable} + unzigzag(b >> 1) & 0xffffffff; stream = b & 1")
+                take(("s[2]", "s[6]", "s[7]"), variable, "    ")
+                bit <<= 1
+            elif letter == "&R":
+                lines.append("    if stream:")
+                varint("b", "        ")
+                lines.append("        s[5] = b")
+                lines.append(f"    {variable} = s[5]")
             elif letter == "&r":
                 lines.append(f"    if follows: {variable} = s[5]")
                 lines.append("    else:")
@@ -183,7 +246,7 @@ class Log:
         for block in sorted(self.blocks(), key=lambda b: (b.thread, b.kind, b.sequence)):
             at = self.first_block + block.index * self.block_bytes + 64
             end = at + block.committed
-            deltas = [block.base_tick, 0, 0, 0, 0, 0]
+            deltas = [block.base_tick, 0, 0, 0, 0, 0, 1, 1]
             try:
                 while at < end:
                     tag = data[at]

@@ -95,7 +95,7 @@ class Run:
         by_tid = collections.defaultdict(list)
         for launch in self.launches:
             by_tid[self.tids.get(launch.thread)].append((self.gpu_ns(launch.begin), self.gpu_ns(launch.end), launch))
-        owner = {}
+        owner, driver_id = {}, {}
         for tid, pairs in self.calls.items():
             spans = sorted(by_tid.get(tid, []), key=lambda span: span[0])
             begins = [span[0] for span in spans]
@@ -103,14 +103,15 @@ class Run:
                 at = bisect.bisect_right(begins, time) - 1
                 if at >= 0 and time <= spans[at][1]:
                     owner[correlation] = spans[at][2]
+                    driver_id[id(spans[at][2])] = correlation
                 else:
                     self.call_without_launch += 1
-        for tid, pairs in self.runtime_calls.items():  # a runtime call around exactly one launch
+        for tid, pairs in self.runtime_calls.items():  # a span around exactly one launch that no other call made
             spans = sorted(by_tid.get(tid, []), key=lambda span: span[0])
             begins = [span[0] for span in spans]
             for (start, correlation), (end, same) in zip(pairs[::2], pairs[1::2]):
                 inside = [span[2] for span in spans[bisect.bisect_left(begins, start):bisect.bisect_right(begins, end)]
-                          if span[1] <= end]
+                          if span[1] <= end and driver_id.get(id(span[2]), correlation) == correlation]
                 if correlation == same and len(inside) == 1:
                     owner.setdefault(correlation, inside[0])
         for operation in self.operations:

@@ -176,7 +176,6 @@ void ThreadWaits::resolve(uint32_t thread, Wait& wait) {
   wait.resolved = true;
   const ProcessId process = trace_.threads[thread].process;
   int64_t nearest_ns = std::numeric_limits<int64_t>::max();
-  uint32_t active = 0, throughout = kNone;
   size_t looked_at = 0;
   for (uint32_t other = 0; other < trace_.threads.size() && looked_at < kThreadsLookedAt; ++other) {
     if (other == thread || trace_.threads[other].process != process) continue;
@@ -186,18 +185,18 @@ void ThreadWaits::resolve(uint32_t thread, Wait& wait) {
     const auto after = std::partition_point(parts.begin(), parts.end(),
                                             [&](const Interval& part) { return part.begin_ns < wait.end_ns; });
     if (after == parts.begin() || after[-1].end_ns <= wait.begin_ns) continue;
-    ++active;
     const Interval& last = after[-1];
-    if (last.end_ns > wait.end_ns) throughout = other;
     const auto first =
         std::partition_point(parts.begin(), after, [&](const Interval& part) { return part.end_ns <= wait.begin_ns; });
     const int64_t active_ns = std::min(last.end_ns, wait.end_ns) - std::max(first->begin_ns, wait.begin_ns);
     const int64_t apart_ns = std::max(last.end_ns, wait.end_ns) - std::min(last.end_ns, wait.end_ns);
+    // A thread that goes on was not waited for. It may end its range a little after it woke the waiting thread.
+    constexpr int64_t kShareOfActive = 8;
+    if (last.end_ns > wait.end_ns && apart_ns > active_ns / kShareOfActive) continue;
     if (apart_ns > active_ns || apart_ns >= nearest_ns) continue;
     nearest_ns = apart_ns;
     wait.other = other;
   }
-  if (wait.other == kNone && active == 1) wait.other = throughout;
 }
 
 bool ThreadWaits::handed_over(uint32_t from, uint32_t to, int64_t end_ns, int64_t launched_ns) const {

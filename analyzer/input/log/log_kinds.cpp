@@ -43,10 +43,10 @@ bool parse_field(std::string_view word, FieldSignature& field) {
   field.optional = !encoding.empty() && encoding.front() == '?';
   field.joined = !encoding.empty() && encoding.front() == '&';
   if (field.optional || field.joined) encoding.remove_prefix(1);
-  if (encoding.size() != 1 || std::string_view("vstgcndxpqawkrTV").find(encoding[0]) == std::string_view::npos)
+  if (encoding.size() != 1 || std::string_view("vstgcndxpqawkrTVKRWU").find(encoding[0]) == std::string_view::npos)
     return false;
   field.encoding = encoding[0];
-  return (field.encoding != 'k' || field.optional) && (field.encoding == 'r') == field.joined;
+  return (!field.is_run_id() || field.optional) && field.is_run_stream() == field.joined;
 }
 
 bool parse_line(std::string_view line, KindSignature& kind) {
@@ -62,13 +62,14 @@ bool parse_line(std::string_view line, KindSignature& kind) {
   while (!line.empty()) {
     FieldSignature field;
     if (!parse_field(next_word(line), field)) return false;
-    if (field.joined && (kind.fields.empty() || kind.fields.back().encoding != 'k')) return false;
+    const char before = field.encoding == 'r' ? 'k' : 'K';
+    if (field.joined && (kind.fields.empty() || kind.fields.back().encoding != before)) return false;
     optional += field.optional ? 1 : 0;
-    lists += field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w' ? 1 : 0;
+    lists += field.is_list() ? 1 : 0;
     kind.fields.push_back(field);
   }
   for (size_t i = 0; i < kind.fields.size(); ++i) {
-    if (kind.fields[i].encoding == 'k' && (i + 1 == kind.fields.size() || !kind.fields[i + 1].joined)) return false;
+    if (kind.fields[i].is_run_id() && (i + 1 == kind.fields.size() || !kind.fields[i + 1].joined)) return false;
   }
   // Three mask bits; one scratch list.
   return optional <= 3 && lists <= 1 && kind.fields.size() <= kMaxFields;
@@ -106,7 +107,9 @@ void decode_list(char encoding, Cursor& from, format::CodecState& state, FieldVa
   switch (encoding) {
     case 'p': visitor.pairs("", value.pairs); break;
     case 'q': visitor.gpu_pairs("", value.pairs); break;
-    default: visitor.moments("", value.pairs); break;
+    case 'w': visitor.older_moments("", value.pairs); break;
+    case 'W': visitor.moments("", value.pairs); break;
+    default: visitor.spans("", value.pairs); break;
   }
 }
 
@@ -125,8 +128,10 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
     }
     if ((field.optional || field.joined) && !present) {
       switch (field.encoding) {
-        case 'k': value.number = ++state.correlation; break;
-        case 'r': value.number = state.gpu_stream; break;
+        case 'k': value.number = ++state.ids.last; break;
+        case 'K': state.ids.take(static_cast<uint32_t>(value.number = state.ids.next())); break;
+        case 'r':
+        case 'R': value.number = state.gpu_stream; break;
         default: value.present = false; break;
       }
       continue;
@@ -138,18 +143,27 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
       case 'T': value.number = state.tick += from.quick(); break;
       case 'V': value.number = from.quick(); break;
       case 'g': value.number = state.gpu_ns += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
-      case 'c': value.number = state.correlation += static_cast<uint32_t>(format::unzigzag(from.varint())); break;
+      case 'c': value.number = state.ids.last += static_cast<uint32_t>(format::unzigzag(from.varint())); break;
       case 'n': value.number = state.graph_node += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'd': value.number = state.depth += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'x': value.text = from.text(); break;
       case 'a': value.numbers = format::read_numbers(from); break;
       case 'k':
-        next_correlation = state.correlation + 1;
-        value.number = state.correlation += static_cast<uint32_t>(format::unzigzag(from.varint()));
+        next_correlation = state.ids.last + 1;
+        value.number = state.ids.last += static_cast<uint32_t>(format::unzigzag(from.varint()));
         break;
+      case 'K': {
+        format::GpuStreamId stream{};
+        uint32_t id = state.ids.next();
+        format::detail::DecodeVisitor{from, state, scratch, 0}.run_id(id, stream);
+        state.ids.take(id);
+        value.number = id;
+        break;
+      }
+      case 'R': value.number = state.gpu_stream; break;  // read with the K before it
       case 'r':
         value.number = static_cast<uint32_t>(from.varint());
-        if (state.correlation == next_correlation && value.number == state.gpu_stream) from.fail();
+        if (state.ids.last == next_correlation && value.number == state.gpu_stream) from.fail();
         state.gpu_stream = static_cast<uint32_t>(value.number);
         break;
       default: decode_list(field.encoding, from, state, value, scratch); break;

@@ -18,6 +18,10 @@ struct FieldSignature {
   char encoding = 0;  // a letter of preload/format/codec.h
   bool optional = false;
   bool joined = false;  // '&': stored where the previous field is
+
+  bool is_list() const { return std::string_view("pqwWU").find(encoding) != std::string_view::npos; }
+  bool is_run_id() const { return encoding == 'k' || encoding == 'K'; }
+  bool is_run_stream() const { return encoding == 'r' || encoding == 'R'; }
 };
 
 // How the records of one kind number of a log are read.
@@ -103,11 +107,11 @@ struct AssignByName {
   void pairs(const char* name, format::CallPairs& x) const {
     if (const FieldValue* v = find(name)) x = v->pairs;
   }
-  void gpu_pairs(const char* name, format::CallPairs& x) const { pairs(name, x); }
   void numbers(const char* name, format::Numbers& x) const {
     if (const FieldValue* v = find(name)) x = v->numbers;
   }
   void moments(const char* name, format::CallPairs& x) const { pairs(name, x); }
+  void spans(const char* name, format::CallPairs& x) const { pairs(name, x); }
   void launch_of(const char* name, uint32_t& x, const char* stream_name, format::GpuStreamId& stream) const {
     value(name, x);
     value(stream_name, stream);

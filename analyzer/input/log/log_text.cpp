@@ -226,7 +226,9 @@ class Writer {
         case 's': add_number(static_cast<int64_t>(values[i].number)); break;
         case 'p':
         case 'q':
-        case 'w': write_pairs(values[i].pairs); break;
+        case 'w':
+        case 'W':
+        case 'U': write_pairs(values[i].pairs); break;
         case 'a': write_numbers(values[i].numbers); break;
         default: add_number(values[i].number); break;
       }
@@ -240,6 +242,7 @@ class Writer {
   void write_pairs(const format::CallPairs& pairs) {
     text_ += '[';
     if (pairs.unit != 0) add("unit={} ", uint64_t{1} << pairs.unit);
+    if (pairs.length != 0) add("length={} ", pairs.length);
     for (uint32_t i = 0; i < pairs.count; ++i) {
       if (i != 0) text_ += ' ';
       add_number(pairs.data[i].time);

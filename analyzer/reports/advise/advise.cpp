@@ -69,7 +69,8 @@ std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
   for (size_t i = 0; i < rules.size(); ++i) {
     for (Advice& advice : found[i]) {
       if (!advice.note.empty()) {
-        table.notes.push_back(std::move(advice.note));
+        const bool known = std::find(table.notes.begin(), table.notes.end(), advice.note) != table.notes.end();
+        if (!known) table.notes.push_back(std::move(advice.note));  // of another window
         continue;
       }
       scenarios.push_back(advice.scenario);

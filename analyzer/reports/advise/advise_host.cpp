@@ -1,5 +1,6 @@
 // Rules about the host: what it does while a device is idle, where it spends its own time, and which calls are slow.
 #include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/wait_names.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
@@ -51,11 +52,20 @@ std::string_view action_for(GapPart part, bool pageable) {
     case GapPart::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
     case GapPart::LaunchCall:
     case GapPart::QueueFull: return "fewer, larger launches: CUDA graphs, torch.compile, fused kernels";
+    case GapPart::UnknownWait:
+    case GapPart::Outside:
+      return "find out what the host does there, by NVTX ranges in each of its threads: it may wait for a thread that "
+             "records nothing";
     default:
       return "let the host run ahead: less work between launches, larger operations, CUDA graphs, other threads "
              "or processes for what is no launch";
   }
 }
+
+constexpr std::string_view kActionForWait =
+    "find out which thread it waits for, and what that thread does: NVTX ranges in each thread, a thread without them "
+    "is "
+    "not recorded";
 
 // The longest first: "Linear.forward (linear.py:134) 43ms, Sequential.forward (container.py:250) 12ms".
 std::string listed(const std::map<std::string, int64_t>& times, size_t most) {
@@ -126,6 +136,10 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     advice.scenario = without_pieces({pieces});
     if (!advice.scenario.empty()) found.push_back(std::move(advice));
   }
+  const bool silent = std::any_of(idle.host.begin(), idle.host.end(), [](const auto& pieces) {
+    return may_wait_for_silent_threads(pieces.second.charge.part);
+  });
+  if (silent) found.emplace_back().note = kSilentThreads;
 }
 
 // Which work of the host fills the gaps of the device: the causes, with names, and the code.
@@ -253,6 +267,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   const EventNames names(trace);
   struct Work {
     int64_t time_ns = 0;
+    bool waits = false;  // the name of the range names a wait
     Interval longest{};
     std::vector<Column<Piece>> pieces;  // by thread: rows grow, and the rows of a thread precede those of the next one
   };
@@ -270,7 +285,11 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
           Work& work = works[names.of(trace.ranges[range])];
           grow(work.time_ns, to - from);
           if (to - from > work.longest.length_ns()) work.longest = {from, to};
-          if (work.pieces.empty()) work.pieces.resize(trace.threads.size());
+          if (work.pieces.empty()) {
+            work.pieces.resize(trace.threads.size());
+            const Range& of = trace.ranges[range];
+            work.waits = names_wait(of.kind, trace.text(trace.labels[index(of.label)].text));
+          }
           Column<Piece>& pieces = work.pieces[index(call.thread)];
           if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
           pieces.back().ns += to - from;
@@ -296,9 +315,9 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
       of_thread.free();
     }
     Advice advice;
-    advice.finding = fmt::format("the host's own work in {}", text);
+    advice.finding = fmt::format("{} {}", work->waits ? "the host waits in" : "the host's own work in", text);
     advice.evidence = fmt::format("{} outside CUDA calls, before {} calls", scaled_time(work->time_ns), calls.count);
-    advice.action = action_for_range(text, pageable);
+    advice.action = work->waits ? kActionForWait : action_for_range(text, pageable);
     advice.see = "critical-path";
     advice.shown = work->longest;
     advice.call = calls.longest;

@@ -228,7 +228,7 @@ void host_work(const AdviceInput& in, std::vector<Advice>& found) {
   if (time_ns == 0) return;
   Advice advice;
   advice.see = "critical-path";
-  advice.finding = "the host's own work between CUDA calls";
+  advice.finding = "host time between CUDA calls: work, and waits for what is not recorded";
   advice.evidence = fmt::format("{} on all threads", scaled_time(time_ns));
   advice.action =
       "take work out of the loop: torch.compile, larger batches, data loading in other processes, CUDA graphs";

@@ -1,6 +1,7 @@
 #include "preload/capture/cupti/cupti_calls.h"
 
 #include "preload/capture/cupti/launching_calls.h"
+#include "preload/format/codec.h"
 #include "preload/log/count.h"
 #include "preload/record/append.h"
 
@@ -11,6 +12,11 @@ namespace prof::preload {
 namespace {
 
 constexpr uint32_t kRoughestUnit = 12;  // 2^12 ns: more would save nothing
+// Of spans, 2^8 ns: 63 units are 16 µs, and a launch that CUPTI does not report takes longer than one.
+constexpr uint32_t kRoughestSpanUnit = 8;
+
+// The largest unit of which every stretch of `ns` holds a multiple.
+uint32_t unit_within(uint64_t ns) { return 63 - static_cast<uint32_t>(__builtin_clzll(ns + 1)); }
 
 }  // namespace
 
@@ -27,8 +33,7 @@ void CallRecords::call(const CUpti_ActivityAPI& record) {
   }
   Group& group = group_of(record.threadId, runtime);
   if (runtime) {
-    group.pairs[group.count++] = {record.start, record.correlationId};
-    group.pairs[group.count++] = {record.end, record.correlationId};
+    add_span(group, record);
   } else {
     add_moment(group, record);
   }
@@ -45,9 +50,44 @@ void CallRecords::add_moment(Group& group, const CUpti_ActivityAPI& record) {
   group.pairs[group.count++] = {record.start, record.correlationId};
 }
 
+void CallRecords::add_span(Group& group, const CUpti_ActivityAPI& record) {
+  if (group.count != 0 && record.start < group.pairs[group.count - 1].time) write(group);  // spans do not overlap
+  const uint64_t gap = group.count == 0 ? UINT64_MAX - 1 : record.start - group.pairs[group.count - 1].time;
+  group.shortest = group.count == 0 ? gap : std::min(group.shortest, gap);
+  group.pairs[group.count++] = {record.start, record.correlationId};
+  group.pairs[group.count++] = {std::max(record.start, record.end), record.correlationId};
+}
+
+// Makes spans of equal length where possible. Every gap between two calls holds a multiple of 2^unit ns since the first
+// start, so a span that is rounded outward ends before the next one starts. Then it may become as long as most others
+// are, up to that start: the launch of another call is in no span but its own.
+format::CallPairs CallRecords::widened(Group& group) {
+  format::CallPair* const pairs = group.pairs;
+  const uint32_t calls = group.count / 2;
+  const uint32_t unit = std::min(kRoughestSpanUnit, unit_within(group.shortest));
+  const uint64_t first = pairs[0].time;
+  uint32_t lengths[format::kMaxCallPairs / 2] = {};
+  for (uint32_t i = 0; i < calls; ++i) {
+    uint64_t& start = pairs[2 * i].time;
+    uint64_t& end = pairs[2 * i + 1].time;
+    start = first + ((start - first) >> unit << unit);
+    const uint64_t units = format::units_of(end - start, unit);
+    if (i + 1 != calls) end = start + (units << unit);
+    lengths[i] = static_cast<uint32_t>(std::min<uint64_t>(units, UINT32_MAX));
+  }
+  const uint32_t usual = calls - 1 - calls / 8;  // few are longer: a call waits if the GPU's queue is full
+  std::nth_element(lengths, lengths + usual, lengths + calls);
+  const uint64_t longer = static_cast<uint64_t>(lengths[usual]) << unit;
+  for (uint32_t i = 0; i + 1 < calls; ++i) {
+    const uint64_t end = pairs[2 * i].time + longer;
+    if (pairs[2 * i + 1].time <= end && end <= pairs[2 * i + 2].time) pairs[2 * i + 1].time = end;
+  }
+  return {pairs, group.count, unit, lengths[usual]};
+}
+
 // Every call contains a multiple of 2^unit ns: the first one at or after its start.
 uint32_t CallRecords::round_up(Group& group) {
-  const uint32_t unit = std::min(kRoughestUnit, 63 - static_cast<uint32_t>(__builtin_clzll(group.shortest + 1)));
+  const uint32_t unit = std::min(kRoughestUnit, unit_within(group.shortest));
   const uint64_t below = (uint64_t{1} << unit) - 1;
   for (uint32_t i = 0; i < group.count; ++i) group.pairs[i].time = (group.pairs[i].time + below) & ~below;
   return unit;
@@ -71,10 +111,10 @@ CallRecords::Group& CallRecords::group_of(uint32_t tid, bool runtime) {
 }
 
 void CallRecords::write(Group& group) {
-  if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, {group.pairs, group.count}});
+  if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, widened(group)});
   if (group.count != 0 && !group.runtime) {
     const uint32_t unit = round_up(group);
-    emit(format::DriverCalls{group.tid, {group.pairs, group.count, unit}});
+    emit(format::DriverCalls{group.tid, {group.pairs, group.count, unit, 0}});
   }
   group.count = 0;
 }

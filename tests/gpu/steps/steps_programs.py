@@ -8,6 +8,7 @@ from lab import APPS_FOLDER, PROGRAMS_FOLDER, Skipped, prof_libraries
 from log_checks import add, compare_with_cupti, coverage, depths, load, same_behaviour, whole
 
 MAX_TRACE_BYTES = 10_000_000
+MAX_BYTES_PER_LAUNCH = 24
 
 
 # --- a static-cudart program -----------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def status(lab, step):
 
 def older_cupti(lab, step):
     """A CUPTI as before CUDA 12.5, which cannot enable single driver calls: each operation still has its launch, from
-    the start and in a part of the run."""
+    the start and in a part of the run. A launch takes no more of the file than the limit."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.program("mixed")]
@@ -98,6 +99,14 @@ def older_cupti(lab, step):
         if not options:
             compare_with_cupti(step, runs, count)
     whole(lab, step, folder)
+    loop = [lab.program("launch_loop"), "--serve"]
+    for name, options in (("this CUPTI", {}), ("before CUDA 12.5", {"PROF_CUPTI": library})):
+        folder = lab.fresh("older_cupti", "loop_" + name.replace(" ", "_"))
+        lab.run(loop, env=lab.recorded_env(folder, **options), stdin="loop 100000 0\n")
+        runs = load(lab, folder)
+        coverage(step, runs)
+        size = os.path.getsize(lab.logs(folder)[0]) / max(1, len(runs[0].launches))
+        step.check(f"launch loop, {name}: bytes of the file per launch", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
 
 
 def batch_copies(lab, step):

@@ -146,7 +146,17 @@ struct RandomFields {
     for (format::CallPair& pair : pair_storage) pair = {number(), static_cast<uint32_t>(number())};
     x = {pair_storage.data(), static_cast<uint32_t>(pair_storage.size())};
   }
-  void gpu_pairs(const char* name, format::CallPairs& x) { pairs(name, x); }
+  void spans(const char*, format::CallPairs& x) {
+    pair_storage.resize(random() % (format::kMaxCallPairs / 2 + 1) * 2);
+    x = {pair_storage.data(), static_cast<uint32_t>(pair_storage.size()), static_cast<uint32_t>(random() % 20),
+         static_cast<uint32_t>(random() % 4)};
+    uint64_t time = number() >> 2;
+    for (size_t i = 0; i < pair_storage.size(); i += 2) {
+      const auto id = static_cast<uint32_t>(number());
+      pair_storage[i] = {time += (random() % 100) << x.unit, id};
+      pair_storage[i + 1] = {time + ((random() % 5) << x.unit), id};
+    }
+  }
   void numbers(const char*, format::Numbers& x) {
     std::vector<uint64_t>& list = lists.emplace_back(random() % 80);
     for (uint64_t& each : list) each = number();

@@ -40,7 +40,19 @@ struct Fill {
     for (CallPair& pair : pairs_store) pair = {any(), static_cast<uint32_t>(any())};
     x = {pairs_store.data(), static_cast<uint32_t>(pairs_store.size())};
   }
-  void gpu_pairs(const char* name, CallPairs& x) { pairs(name, x); }
+  void spans(const char*, CallPairs& x) {
+    pairs_store.resize(random() % (kMaxCallPairs / 2 + 1) * 2);
+    x = {pairs_store.data(), static_cast<uint32_t>(pairs_store.size()), static_cast<uint32_t>(random() % 20),
+         static_cast<uint32_t>(random() % 4)};
+    uint64_t time = any() >> 2;
+    uint32_t id = static_cast<uint32_t>(any());
+    for (size_t i = 0; i < pairs_store.size(); i += 2) {
+      id += random() % 4 != 0 ? 3 : static_cast<uint32_t>(any());
+      pairs_store[i] = {time += (i == 0 ? 0 : any() >> 30) << x.unit, id};
+      pairs_store[i + 1] = {time + ((random() % 6) << x.unit), id};
+    }
+    if (!pairs_store.empty()) pairs_store.back().time = pairs_store[pairs_store.size() - 2].time + (any() >> 30);
+  }
   void numbers(const char*, Numbers& x) {
     std::vector<uint64_t>& list = lists.emplace_back(random() % 90);
     for (uint64_t& number : list) number = any();
@@ -83,7 +95,7 @@ struct Print {
       out += std::to_string(x.data[i].time) + ":" + std::to_string(x.data[i].correlation) + " ";
     }
   }
-  void gpu_pairs(const char* name, const CallPairs& x) { pairs(name, x); }
+  void spans(const char* name, const CallPairs& x) { value(name, x.unit), value(name, x.length), pairs(name, x); }
   void numbers(const char*, const Numbers& x) {
     x.for_each([&](uint64_t number) { out += std::to_string(number) + ","; });
     out += "/" + std::to_string(x.count) + " ";
@@ -168,13 +180,52 @@ TEST(Codec, StoringWhatFollowsByItselfIsNoRecord) {
     CallPair scratch[kMaxCallPairs];
     return !decode_fields(from, fresh, scratch, mask, record);
   };
-  EXPECT_FALSE(refused({0, 0, 4, 0, 0}, 1, KernelRun{}));  // correlation 2 is not the next one
-  EXPECT_TRUE(refused({0, 0, 2, 0, 0}, 1, KernelRun{}));   // 1 on stream 0 is
-  EXPECT_FALSE(refused({0, 0, 2, 1, 0}, 1, KernelRun{}));  // on stream 1
+  EXPECT_FALSE(refused({0, 0, 4, 0}, 1, KernelRun{}));  // correlation 2 is not the next one
+  EXPECT_TRUE(refused({0, 0, 0, 0}, 1, KernelRun{}));   // 1 on stream 0 is
+  EXPECT_FALSE(refused({0, 0, 1, 1, 0}, 1, KernelRun{}));
+  EXPECT_TRUE(refused({0, 0, 1, 0, 0}, 1, KernelRun{})) << "stream 0 is the last one";
   EXPECT_FALSE(refused({0, 2, 5, 0, 0, 3, 4}, 0, DriverCalls{}));
-  EXPECT_TRUE(refused({0, 2, 5, 0, 0, 3, 2}, 0, DriverCalls{}));
+  EXPECT_TRUE(refused({0, 2, 5, 0, 0, 3, 0}, 0, DriverCalls{})) << "the id that is expected";
   EXPECT_TRUE(refused({0, 2, 33, 0, 0, 2}, 0, DriverCalls{})) << "a unit of 2^33";
-  EXPECT_EQ(encode(bytes, KernelRun{}, state) - bytes, 6) << "correlation 0 does not follow 0";
+  EXPECT_EQ(encode(bytes, KernelRun{}, state) - bytes, 5) << "correlation 0 does not follow 0";
+}
+
+TEST(Codec, SpansThatAreStoredInAnotherWayAreNoRecord) {
+  const auto refused = [&](std::initializer_list<uint8_t> fields) {
+    CodecState fresh;
+    Cursor from{fields.begin(), fields.end()};
+    CallPair scratch[kMaxCallPairs];
+    RuntimeCalls record;
+    return !decode_fields(from, fresh, scratch, 0, record);
+  };
+  EXPECT_FALSE(refused({0, 0, 3, 5}));  // no span
+  EXPECT_FALSE(refused({0, 1, 0, 5, 0, 0, 0}));
+  EXPECT_TRUE(refused({0, 1, 0, 5, 0, 2, 0})) << "the first one starts at the first start";
+  EXPECT_TRUE(refused({0, 1, 0, 5, 0, 1, 0, 0})) << "nothing is different";
+  EXPECT_TRUE(refused({0, 1, 0, 5, 0, 1, 1, 5, 0})) << "the usual length";
+  EXPECT_FALSE(refused({0, 1, 0, 5, 0, 1, 1, 6, 0}));
+  EXPECT_TRUE(refused({0, 1, 0, 5, 0, 1, 1, 4, 0})) << "the last span has the usual length if that is enough";
+  EXPECT_FALSE(refused({0, 1, 2, 5, 0, 1, 1, 6, 3}));
+  EXPECT_TRUE(refused({0, 1, 2, 5, 0, 1, 1, 6, 4})) << "5 units are enough";
+  EXPECT_FALSE(refused({0, 1, 0, 5, 0, 0, 5}));
+  EXPECT_TRUE(refused({0, 1, 0, 5, 0, 0, 6})) << "it ends before its start";
+  EXPECT_TRUE(refused({0, 65, 0, 5, 0}));
+  EXPECT_TRUE(refused({0, 1, 33, 5, 0, 0, 0}));
+}
+
+// Other calls between the launches take ids too.
+TEST(Codec, IdsThatGrowByOneStepTakeNoByteAndOneThatDoesNotTakesOne) {
+  CodecState state;
+  uint8_t bytes[kMaxRecordBytes];
+  KernelRun run{5'000'000, 1'500, 77, GpuStreamId{1}, GpuKernelId{2}, 0, 0};
+  encode(bytes, run, state);
+  std::vector<std::ptrdiff_t> sizes;
+  for (const uint32_t step : {3, 3, 3, 7, 3, 3, 8, 8, 8}) {
+    run.start += 2'500;
+    run.correlation += step;
+    sizes.push_back(encode(bytes, run, state) - bytes);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::ptrdiff_t>{7, 7, 6, 7, 6, 6, 7, 7, 6}));
 }
 
 TEST(Codec, TheLargestStackFitsTheLimitOfARecord) {

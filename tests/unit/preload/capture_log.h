@@ -33,7 +33,7 @@ struct LinePrinter {
     out << ' ' << name << '=';
     for (uint32_t i = 0; i < x.count; ++i) out << x.data[i].time << ':' << x.data[i].correlation << ';';
   }
-  void gpu_pairs(const char* name, const format::CallPairs& x) { pairs(name, x); }
+  void spans(const char* name, const format::CallPairs& x) { pairs(name, x); }
   void numbers(const char* name, const format::Numbers& x) {
     out << ' ' << name << '=';
     x.for_each([&](uint64_t number) { out << number << ';'; });

@@ -21,7 +21,7 @@ class GroupJoin {
   void run(uint64_t group, DriverCall* first, DriverCall* last) const {
     const auto sort = static_cast<CallSort>(group >> 32);
     const auto by_time = [](const DriverCall& a, const DriverCall& b) { return a.time_ns < b.time_ns; };
-    if (!std::is_sorted(first, last, by_time)) std::sort(first, last, by_time);
+    if (!std::is_sorted(first, last, by_time)) std::stable_sort(first, last, by_time);
     for (DriverCall* call = first; call != last; ++call) call->row = without_call(*call);
     const auto threads = threads_.of_tid.find(static_cast<uint32_t>(group));
     if (threads == threads_.of_tid.end()) return;
@@ -84,7 +84,8 @@ class GroupJoin {
     }
   }
 
-  // Runtime calls of a thread do not overlap: start and end are adjacent and have one correlation id. For a call with
+  // Spans of the runtime calls of a thread do not overlap: start and end are adjacent and have one correlation id. A
+  // span may be longer than its call. A launch with the id of a driver call was made outside of it. For a call with
   // several launches the launch of an operation is unknown.
   void place_around(DriverCall* first, DriverCall* last, Rows rows) const {
     const Column<HostEvent>& host = trace_.host;
@@ -97,6 +98,7 @@ class GroupJoin {
       bool several = false;
       for (uint32_t row = next; row < rows.last && host[row].begin_ns <= end->time_ns; ++row) {
         if (!host[row].is_launch() || host[row].end_ns > end->time_ns + kToleranceNs) continue;
+        if (host[row].correlation != 0 && host[row].correlation != call->correlation) continue;
         several = only != kNone;
         only = row;
         if (several) break;

@@ -320,7 +320,59 @@ TEST_F(Records, RuntimeCallsOfLaterVersionsThatLaunchAreKeptByTheirNumber) {
   }
   read();
   ASSERT_EQ(lines("runtime_calls").size(), 1u);
-  EXPECT_EQ(lines("runtime_calls")[0], "runtime_calls tid=5 calls=200:505;250:505;300:506;350:506;");
+  EXPECT_EQ(lines("runtime_calls")[0], "runtime_calls tid=5 calls=200:505;264:505;296:506;350:506;");
+}
+
+// A span holds its call and no part of another one, whatever the calls and the gaps take.
+TEST_F(Records, SpansOfRuntimeCallsHoldTheirCallAndNoOther) {
+  struct Call {
+    uint64_t start, end;
+  };
+  std::map<uint32_t, Call> calls;
+  const auto length_of = [](uint32_t i) { return i % 50 == 0 ? 400'000u : i % 7 == 0 ? 0u : 1'900 + i * 37 % 900; };
+  const auto gap_of = [](uint32_t i) { return i % 640 < 64 ? i % 3 : i % 11 == 0 ? 60'000 : 130 + i * 53 % 4'000; };
+  uint64_t now = 1'000'003;
+  for (uint32_t i = 0; i < 6000; ++i) {
+    now += gap_of(i);
+    const uint32_t id = 10 + 3 * i + (i % 9 == 0 ? 1 : 0);
+    auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+    record.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, record.threadId = 5, record.correlationId = id;
+    record.start = now, record.end = now + length_of(i);
+    calls[id] = {record.start, record.end};
+    now = record.end;
+  }
+  EXPECT_EQ(read().calls, 6000u);
+  uint64_t last_end = 0;
+  size_t found = 0;
+  for (const std::string& line : lines("runtime_calls")) {
+    std::istringstream pairs(line.substr(line.find("calls=") + 6));
+    for (std::string start, end; std::getline(pairs, start, ';') && std::getline(pairs, end, ';'); ++found) {
+      const auto id = static_cast<uint32_t>(std::stoul(start.substr(start.find(':') + 1)));
+      ASSERT_EQ(start.substr(start.find(':')), end.substr(end.find(':')));
+      ASSERT_TRUE(calls.contains(id)) << id;
+      EXPECT_LE(std::stoull(start), calls[id].start) << id;
+      EXPECT_GE(std::stoull(end), calls[id].end) << id;
+      EXPECT_GE(std::stoull(start), last_end) << id;
+      EXPECT_GE(std::stoull(start) + 256, calls[id].start) << id << ": at most a unit early";
+      last_end = std::stoull(end);
+    }
+  }
+  EXPECT_EQ(found, 6000u);
+}
+
+TEST_F(Records, RuntimeCallsThatAreNotInTheirOrderAreKept) {
+  for (const uint64_t start : {9000, 5000, 7000, 6000}) {
+    auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+    record.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, record.threadId = 5;
+    record.correlationId = static_cast<uint32_t>(start), record.start = start, record.end = start + 500;
+  }
+  EXPECT_EQ(read().calls, 4u);
+  std::string all;
+  for (const std::string& line : lines("runtime_calls")) all += line + '\n';
+  EXPECT_NE(all.find("9000:9000;9500:9000;"), std::string::npos) << all;
+  EXPECT_NE(all.find("5000:5000;5"), std::string::npos) << all;
+  EXPECT_NE(all.find("7500:7000;"), std::string::npos) << all;
+  EXPECT_NE(all.find("6000:6000;6500:6000;"), std::string::npos) << all;
 }
 
 }  // namespace

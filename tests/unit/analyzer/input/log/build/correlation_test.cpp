@@ -174,6 +174,22 @@ TEST(Correlation, UsesRuntimeCallsAroundExactlyOneLaunchWhereNoDriverCallIsNamed
   EXPECT_EQ(launch_of(*trace, 4), 3000);
 }
 
+// The span of a runtime call may be longer than the call.
+TEST(Correlation, ASpanMayHoldALaunchWhoseDriverCallIsNamed) {
+  LogBuilder log = new_launch_log();
+  add_thread(log, 1, 101);
+  add_launch(log, 1, 1000, 1100), add_launch(log, 1, 2000, 2100), add_launch(log, 1, 2200, 2300);
+  add_run(log, 5000, 5010, 1), add_run(log, 5020, 5030, 2), add_run(log, 5040, 5050, 3);
+  add_calls(log, 101, {{2050, 2}});
+  std::vector<format::CallPair> calls = {{990, 1}, {2190, 1}, {2190, 3}, {2310, 3}};
+  for (format::CallPair& call : calls) call.time += kLogStart;
+  log.add(9, format::RuntimeCalls{101, {calls.data(), static_cast<uint32_t>(calls.size())}});
+  const auto trace = model_of(log);
+  EXPECT_EQ(launch_of(*trace, 1), 0) << "zero is the first event";
+  EXPECT_EQ(launch_of(*trace, 2), 1000);
+  EXPECT_EQ(launch_of(*trace, 3), 1200);
+}
+
 TEST(Coverage, CountsEachLaunchWithoutGpuTimeOnce) {
   LogBuilder log = new_launch_log();
   log.page.finished = 0;
