@@ -107,7 +107,11 @@ TEST(CuptiRecordLayout, WrongSelectionsAreRefused) {
             nullptr);
   CuptiLayout* const known = make_cupti_layout(CUPTI_ACTIVITY_KIND_MEMCPY, {sizeof(CuptiFieldSelection), 2, unknown});
   ASSERT_NE(known, nullptr) << "as CUPTI does";
-  EXPECT_EQ(known->places.count, 1u);
+  ASSERT_EQ(known->places.count, 2u);
+  EXPECT_EQ(known->places.fields[1].id, 200);
+  EXPECT_EQ(known->places.fields[1].offset, 4u);
+  EXPECT_EQ(known->places.fields[1].bytes, 0u);
+  EXPECT_EQ(known->places.record_bytes, 4u) << "a multiple of the largest alignment";
   EXPECT_EQ(make_cupti_layout(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, {sizeof(CuptiFieldSelection), 0, unknown}),
             nullptr);
   EXPECT_EQ(make_cupti_layout(CUPTI_ACTIVITY_KIND_MODULE, {sizeof(CuptiFieldSelection), 1, unknown}), nullptr);
