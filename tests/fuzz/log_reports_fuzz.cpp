@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ask([&] { selection.find_ranges(*trace, views, options.captured); });
   }
   run_reports({*trace, views, selection, options});
-  ask([&] { written([&](Sink& sink) { write_nvprof_text(*trace, views.names(), {}, sink); }); });
+  ask([&] { written([&](Sink& sink) { write_nvprof_text(*trace, views.names(), {}, {}, sink); }); });
   ask([&] {
     ChromeTraceOptions chrome;
     chrome.name = "fuzz", chrome.inputs = {"fuzz"};
@@ -122,8 +122,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   ask([&] {
     options.metric = choice.of(2) == 0 ? "launches" : "gpu-time";
-    write_stack_report({*trace, views, selection, options}, nullptr, static_cast<StackFormat>(choice.of(4)),
-                       "/dev/null");
+    const auto format = static_cast<StackFormat>(choice.of(4));
+    written([&](Sink& sink) { write_stack_report({*trace, views, selection, options}, nullptr, format, sink); });
   });
   return 0;
 }
