@@ -186,7 +186,7 @@ std::string unseen_text(const Process& process) {
 }
 
 // Whether a launch without GPU time for this reason is a gap of the recording. `GPU times off` is one if CUPTI refused:
-// otherwise an option disabled them, or the launch was entered before GPU activity was collected, which a counter shows.
+// otherwise an option disabled them, or it was entered before GPU activity was collected, which a counter shows.
 bool is_gap(LaunchReason reason, const Process& process) {
   switch (reason) {
     case LaunchReason::Captured:
