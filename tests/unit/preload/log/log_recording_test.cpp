@@ -121,8 +121,8 @@ TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {
   EXPECT_EQ(std::accumulate(child.objects.begin(), child.objects.end(), uint64_t{0}), (1001u + 1200u) * 100u);
 }
 
-// Ended threads leave state for the next ones: rests of chunks, their slots, in a ring their sealed blocks. All of it is
-// the parent's, and a child has none of it.
+// Ended threads leave state for the next ones: rests of chunks, slots, in a ring their sealed blocks. All of it is the
+// parent's, and a child has none of it.
 TEST(Log, AChildForkedAfterThreadsEndedUsesNothingOfTheirs) {
   for (const char* const ring : {"PROF_RING=off", "PROF_RING=1M", "PROF_RING=100s"}) {
     const TempFolder folder;
