@@ -65,7 +65,12 @@ int main() {
   scope("one", kStatic + 3, kStatic + 2);
   scope("other", kStatic + 2, kStatic + 3);
   const uint64_t orphan = scope("orphan", kStatic + 99);
-  scope("unused", NVTX_SCOPE_ROOT);
+  const uint64_t unused = scope("unused", NVTX_SCOPE_ROOT);
+  if (scope("unused too", NVTX_SCOPE_ROOT) == unused || scope("unused", NVTX_SCOPE_ROOT) != unused) return 5;
+
+  // A registered string belongs to its domain, whatever its text.
+  const auto text_of = [](nvtxDomainHandle_t of) { return nvtxDomainRegisterStringA(of, "one text"); };
+  if (text_of(domain) == text_of(nvtxDomainCreateA("other")) || text_of(domain) != text_of(domain)) return 6;
 
   nvtxSemanticsScope_t of_rack{}, of_orphan{};
   of_rack.header = of_orphan.header = {sizeof of_rack, NVTX_SEMANTIC_ID_SCOPE_V1, 1, nullptr};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 
 namespace prof::analyzer {
@@ -34,6 +36,29 @@ TEST(CriticalPath, ASelectionShowsItsPartAndTheRestInOneRow) {
             "between queued operations | second | 5\n");
   run.selection.threads = {501};
   EXPECT_EQ(text(), "not selected | all | 80\n");
+}
+
+// One window needs no column; two are enough for one.
+TEST(CriticalPath, RowsNameTheirWindowIfThereAreSeveral) {
+  for (const int64_t windows : {1, 2, 3}) {
+    AdvisedRun run;
+    for (int64_t i = 0; i < windows; ++i) {
+      run.range("part", 100 * i, 100 * i + 90);
+      run.launched(100 * i + 10, 100 * i + 20, 100 * i + 30, 100 * i + 60);
+    }
+    run.finish();
+    run.options.window = "nvtx:part";
+    for (const auto report : {report_critical_path, report_what_if}) {
+      const Table table = run.report(report);
+      const bool named = std::any_of(table.columns().begin(), table.columns().end(),
+                                     [](const TableColumn& column) { return column.key == "window"; });
+      EXPECT_EQ(named, windows > 1) << windows;
+      std::set<std::string> labels;
+      for (size_t row = 0; named && row < table.rows(); ++row) labels.insert(tests::cell_text(table, row, "window"));
+      EXPECT_EQ(labels.size(), named ? static_cast<size_t>(windows) : 0);
+      EXPECT_GT(table.rows(), 0u);
+    }
+  }
 }
 
 // Nothing is known of the second thread before its launch. While the device was idle, the path is divided like the gap.

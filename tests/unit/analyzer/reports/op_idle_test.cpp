@@ -62,6 +62,26 @@ TEST(OpIdle, NeverMixesDevices) {
   EXPECT_EQ(row_text(table, 1, {"device_name", "time", "idle", "starved"}), "0 | 900 | 0 | 0");
 }
 
+// Two processes in one file, each with a device of its own: the ops of one did not keep the device of the other idle.
+TEST(OpIdle, OpsOfAProcessCountForTheDevicesOfThatProcess) {
+  HandTrace hand;
+  const uint32_t process = hand.process(200), thread = hand.thread(process, 600);
+  const uint32_t gpu1 = hand.stream(hand.device(process, 1), 7);
+  hand.range("first", 0, 1000);
+  hand.range("second", 0, 1000, RangeKind::Operator, thread);
+  hand.launch(0, 10, 1);
+  hand.launch(0, 10, 2, thread);
+  hand.kernel(100, 1000, 1);
+  hand.kernel(400, 600, 2, gpu1);
+  hand.finish();
+  const Table table = hand.report(report_op_idle);
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(row_text(table, 0, {"pid", "device_name", "name", "time", "idle", "starved"}),
+            "200 | 1 | second | 900 | 700 | 400");
+  EXPECT_EQ(row_text(table, 1, {"pid", "device_name", "name", "time", "idle", "starved"}),
+            "100 | 0 | first | 900 | 0 | 0");
+}
+
 TEST(OpIdle, SelfTimeIsOutsideInnerRangesAndCalls) {
   HandTrace hand;
   hand.range("outer", 0, 100);

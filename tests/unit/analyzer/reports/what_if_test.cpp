@@ -61,6 +61,29 @@ TEST(WhatIf, SaysHowMuchOfWhatIsSavedRestsOnAssumptions) {
   EXPECT_EQ(kernels, "30 | 265 | 20") << "the thread may have waited for the kernels that ended between its calls";
 }
 
+// A GPU copies in both directions at once and next to other GPUs, but one direction of one GPU is a single engine.
+TEST(WhatIf, CopiesThatOverlapAllElseTakeTheTimeOfOneDirectionOfOneDevice) {
+  AdvisedRun run;
+  run.device(0, 1);
+  run.stream(1, 8);
+  const auto copied = [&](int64_t begin, int64_t start, int64_t stop, uint32_t kind, uint32_t stream) {
+    run.call("cudaMemcpyAsync", begin, begin + 2, ++run.next_id);
+    run.copy(start, stop, run.next_id, 64, kind, stream);
+  };
+  copied(0, 10, 70, tests::kPinnedToDevice, 0);
+  copied(3, 10, 80, tests::kPinnedToDevice, 1);
+  copied(6, 70, 110, tests::kPinnedToDevice, 0);
+  copied(9, 110, 150, tests::kDeviceToPageable, 0);
+  run.finish();
+  const Table table = run.report(report_what_if);
+  std::string overlapped;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (tests::cell_text(table, row, "name") == "all, overlapped with all else")
+      overlapped = row_text(table, row, {"own_time", "saved", "new_wall"});
+  }
+  EXPECT_EQ(overlapped, "210 | 50 | 100") << "60 + 40 to the first device; 70 to the second; 40 back";
+}
+
 TEST(WhatIf, ASelectionChangesOnlyItsPartOfTheRun) {
   AdvisedRun run;
   run.device(0, 1);

@@ -1,6 +1,8 @@
 // What becomes of the log where it finds no room or no file: limits of size, full tables, descriptors and folders that
 // are not its own.
 #include "preload/record/intern.h"
+#include "preload/record/texts.h"
+#include "tests/unit/preload/capture_log.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>
@@ -11,9 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace prof::test {
 namespace {
@@ -68,6 +72,7 @@ TEST(Log, NeverTouchesAFileThatGotItsDescriptorsNumber) {
   EXPECT_TRUE(log.whole);
   EXPECT_EQ(log.objects.size() + log.counters.at("records_dropped_full"), 100'000u);
   EXPECT_EQ(log.objects.size(), 100'000u) << "the log found its file again by name";
+  EXPECT_GE(log.counters.at("log_replaced"), 1u);
 }
 
 TEST(Log, WhatATableOfNamesHasNoRoomForGetsAnIdForOneUse) {
@@ -101,6 +106,23 @@ TEST(Log, WhatATableOfNamesHasNoRoomForGetsAnIdForOneUse) {
   EXPECT_EQ(counts->kept + counts->once, 1000u);
   EXPECT_EQ(counts->found_again, counts->kept);
   EXPECT_EQ(counts->wrong, 0u);
+}
+
+TEST(Log, AFactThatIsTooLongIsCutAndCounted) {
+  const TempFolder folder;
+  const std::string fits(format::kMaxTextBytes - 100, 'f');
+  run_child(folder.path(), {}, [&] {
+    record_call(1);
+    const preload::EventScope scope;
+    preload::define_meta("fits", fits);
+    preload::define_meta("too long", fits + "g");
+    preload::define_meta("longer", fits + fits + fits);
+  });
+  const std::vector<std::string> lines = log_lines(only_log(folder), "meta");
+  for (const char* const key : {"fits", "too long", "longer"}) {
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), std::string("meta key=") + key + " value=" + fits), 1) << key;
+  }
+  EXPECT_EQ(scan(only_log(folder)).counters.at("text_cut"), 2u);
 }
 
 TEST(Log, AFolderThatCannotBeWrittenLeavesTheProgramRunning) {

@@ -121,6 +121,92 @@ TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {
   EXPECT_EQ(std::accumulate(child.objects.begin(), child.objects.end(), uint64_t{0}), (1001u + 1200u) * 100u);
 }
 
+// Ended threads leave state for the next ones: rests of chunks, slots, in a ring their sealed blocks. All of it is the
+// parent's, and a child has none of it.
+TEST(Log, AChildForkedAfterThreadsEndedUsesNothingOfTheirs) {
+  for (const char* const ring : {"PROF_RING=off", "PROF_RING=1M", "PROF_RING=100s"}) {
+    const TempFolder folder;
+    const auto in_threads = [](uint64_t first) {
+      for (uint64_t t = 0; t < 3; ++t) {
+        std::thread([=] {
+          for (uint64_t i = 0; i < 2'000; ++i) record_call(first + t * 2'000 + i);
+        }).join();
+      }
+    };
+    const int status = run_child(folder.path(), {ring}, [&] {
+      record_call(1);
+      in_threads(1'000'000);
+      const pid_t child = fork();
+      in_threads(child == 0 ? 2'000'000 : 1'006'000);
+      if (child == 0) exit(0);
+      int child_status = 0;
+      waitpid(child, &child_status, 0);
+      if (child_status != 0) exit(1);
+    });
+    ASSERT_EQ(status, 0) << ring;
+    std::vector<std::vector<uint64_t>> objects;
+    for (const std::string& path : folder.logs()) {
+      ScannedLog log = scan(path);
+      EXPECT_TRUE(log.whole) << ring << ": " << log.damage;
+      std::sort(log.objects.begin(), log.objects.end());
+      objects.push_back(std::move(log.objects));
+    }
+    ASSERT_EQ(objects.size(), 2u) << ring;
+    if (objects[0].size() < objects[1].size()) std::swap(objects[0], objects[1]);
+    std::vector<uint64_t> parents(12'000), childs(6'000);
+    std::iota(parents.begin(), parents.end(), 1'000'000);
+    std::iota(childs.begin(), childs.end(), 2'000'000);
+    parents.insert(parents.begin(), 1);
+    EXPECT_EQ(objects[0], parents) << ring;
+    EXPECT_EQ(objects[1], childs) << ring;
+  }
+}
+
+// Whatever the name is made of: every process of a family writes a file of its own, which says whose it is.
+TEST(Log, OfAForkedChildIsNamedAfterTheChild) {
+  struct Pids {
+    pid_t parent, child, grandchild;
+  };
+  auto* const pids = shared_value<Pids>();
+  const auto family = [pids] {
+    record_call(1);
+    pids->parent = getpid();
+    const pid_t child = fork();
+    if (child == 0) {
+      pids->child = getpid();
+      record_call(2);
+      const pid_t grandchild = fork();
+      if (grandchild == 0) {
+        pids->grandchild = getpid();
+        record_call(3);
+        exit(0);
+      }
+      waitpid(grandchild, nullptr, 0);
+      exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  };
+  const auto name = [](const char* before, pid_t pid) { return before + std::to_string(pid) + ".plog"; };
+  const TempFolder of_folder, of_pattern, of_name;
+  ASSERT_EQ(run_child(of_folder.path(), {}, family), 0);
+  for (const auto& [pid, object] :
+       {std::pair(pids->parent, 1u), std::pair(pids->child, 2u), std::pair(pids->grandchild, 3u)}) {
+    const ScannedLog log = scan(of_folder.path() + "/" + name("prof.", pid));
+    EXPECT_EQ(log.objects, std::vector<uint64_t>{object});
+    EXPECT_EQ(log.header.pid, static_cast<uint32_t>(pid));
+  }
+  ASSERT_EQ(run_child("", {"PROF_OUTPUT=" + of_pattern.path() + "/run-%p.plog"}, family), 0);
+  for (const pid_t pid : {pids->parent, pids->child, pids->grandchild}) {
+    EXPECT_EQ(scan(of_pattern.path() + "/" + name("run-", pid)).header.pid, static_cast<uint32_t>(pid));
+  }
+  ASSERT_EQ(run_child("", {"PROF_OUTPUT=" + of_name.path() + "/run.plog"}, family), 0);
+  const std::string numbered[] = {"/run.plog", "/run-2.plog", "/run-3.plog"};
+  const pid_t in_order[] = {pids->parent, pids->child, pids->grandchild};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(scan(of_name.path() + numbered[i]).header.pid, static_cast<uint32_t>(in_order[i])) << numbered[i];
+  }
+}
+
 TEST(Log, WhatAParentCountedBeforeItHadALogIsNotItsChilds) {
   const TempFolder folder;
   preload::count(format::LossCounter::guard_resets, 3);

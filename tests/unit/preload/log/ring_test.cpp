@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
@@ -15,6 +16,9 @@ namespace prof::test {
 namespace {
 
 constexpr uint64_t kRing = 1u << 20;
+uint64_t steady_ns() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
 // Header, counters, the blocks of definitions and of the recorder's own thread, and the rest of two slabs of 64 KiB.
 constexpr uint64_t kBeside = format::kBlocksOffset + 16 * format::kBlockBytes + (128u << 10);
 
@@ -283,6 +287,38 @@ TEST(Ring, OfSecondsKeepsThoseAndUsesOlderBlocksAgain) {
   expect_last(log.objects, 2'000'000);
   EXPECT_GT(log.ring.records, 1'000'000u);
   EXPECT_EQ(log.ring.bytes, ~0ull);
+}
+
+// A ring of seconds promises all calls of these seconds, at whatever rate they were made.
+TEST(Ring, OfSecondsHoldsEveryCallOfTheLastSeconds) {
+  const TempFolder folder;
+  struct Seen {
+    uint64_t calls, first_of_the_last_seconds;
+  };
+  auto* const seen = shared_value<Seen>();
+  ASSERT_EQ(run_child(folder.path(), {"PROF_RING=0.4s"},
+                      [seen] {
+                        std::vector<uint64_t> begins;  // of call i + 1
+                        do {
+                          for (int i = 0; i < 50; ++i) {  // many blocks in 0.1 s, also on a busy machine
+                            begins.push_back(steady_ns());
+                            record_call(begins.size());
+                          }
+                          usleep(20);
+                        } while (begins.back() - begins.front() < 1'600'000'000);
+                        // 20 ms of tolerance: the clock's rate is not final when a recording starts.
+                        const uint64_t since = begins.back() - 380'000'000;
+                        const auto first = std::lower_bound(begins.begin(), begins.end(), since);
+                        seen->calls = begins.size();
+                        seen->first_of_the_last_seconds = static_cast<uint64_t>(first - begins.begin()) + 1;
+                      }),
+            0);
+  const ScannedLog log = only(folder);
+  EXPECT_TRUE(log.whole) << log.damage;
+  EXPECT_GT(log.ring.blocks, 0u) << "nothing was used again, so nothing shows that the seconds are kept";
+  ASSERT_FALSE(log.objects.empty());
+  EXPECT_LE(log.objects.front(), seen->first_of_the_last_seconds);
+  expect_last(log.objects, seen->calls);
 }
 
 TEST(Ring, OfAForkedChildIsItsOwn) {

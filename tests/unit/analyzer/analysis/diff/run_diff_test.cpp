@@ -13,6 +13,8 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <string_view>
+#include <utility>
 
 namespace prof::analyzer {
 namespace {
@@ -77,6 +79,26 @@ TEST(RunDiff, RowsAddUpToBusyAndWall) {
   EXPECT_EQ(diff.totals[0].delta_ns() + diff.totals[1].delta_ns(), diff.totals[2].delta_ns());  // busy
   EXPECT_EQ(diff.totals[2].delta_ns() + diff.totals[3].delta_ns(), diff.totals[4].delta_ns());  // wall
   EXPECT_EQ(diff.totals[2].delta_ns(), (357 - 20) - (263 - 5));
+}
+
+TEST(RunDiff, RatiosOfAllTotalsAreOfNowToBefore) {
+  std::vector<RunWork> now, before;
+  for (int64_t i = 0; i < 8; ++i) {  // no two runs take exactly as long
+    now.push_back(run({row("k", {20'000 + i})}, 0, 10'000 + i % 3));
+    before.push_back(run({row("k", {10'000 + i % 5})}, 0, 15'000 + i));
+  }
+  const RunDiff diff = run_diff(std::move(now), std::move(before));
+  ASSERT_TRUE(diff.between_runs);
+  ASSERT_EQ(diff.totals.size(), 5u);
+  const std::pair<std::string_view, double> expected[] = {{"busy", 2.0}, {"idle", 10.0 / 15}, {"wall", 30.0 / 25}};
+  for (size_t i = 0; i < 3; ++i) {
+    const DiffTotal& total = diff.totals[2 + i];
+    EXPECT_EQ(total.name, expected[i].first);
+    ASSERT_TRUE(total.ratio) << total.name;
+    EXPECT_NEAR(total.ratio->ratio, expected[i].second, 0.001) << total.name;
+    EXPECT_NEAR(total.ratio->low, expected[i].second, 0.01) << total.name;
+    EXPECT_NEAR(total.ratio->high, expected[i].second, 0.01) << total.name;
+  }
 }
 
 TEST(RunDiff, MatchesByPathNameGridAndShapeAndNotByCutNames) {

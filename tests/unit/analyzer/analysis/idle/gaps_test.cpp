@@ -36,6 +36,20 @@ template <class Between> Gap late_gap(Between between) {
   return gaps[0];
 }
 
+TEST(Gaps, OperationsThatTouchOrOverlapHaveNoneBetweenThem) {
+  HandTrace hand;
+  for (uint32_t i = 0; i < 4; ++i) hand.launch(10 * i, 10 * i + 5, i + 1);
+  hand.kernel(100, 200, 1);
+  hand.kernel(200, 300, 2);
+  hand.kernel(250, 400, 3);
+  hand.kernel(401, 500, 4);
+  hand.finish();
+  const std::vector<Gap> gaps = gaps_of(hand, {100, 500});
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].begin_ns, 400);
+  EXPECT_EQ(gaps[0].end_ns, 401);
+}
+
 TEST(Gaps, ALateHostIsExplainedByWhatItsThreadDid) {
   EXPECT_EQ(late_gap([](HandTrace&) {}).cause, GapCause::Outside);
   EXPECT_EQ(late_gap([](HandTrace& t) { t.range("aten::add", 0, 9500); }).cause, GapCause::Operator);

@@ -1,11 +1,14 @@
 // Payloads are decoded with hand-made schemas; the expected values were computed by hand.
 #include "analyzer/input/log/nvtx/payload_values.h"
 
+#include "analyzer/input/log/nvtx/payload_shapes.h"
 #include "preload/format/nvtx_types.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 namespace {
@@ -69,6 +72,41 @@ std::string bytes(std::initializer_list<int> values) {
   std::string made;
   for (const int value : values) made += static_cast<char>(value);
   return made;
+}
+
+// Sizes and alignments that a C compiler gives such structs and unions.
+TEST(PayloadShapes, AreThoseOfACompiler) {
+  constexpr uint64_t kByte = 12, kShort = 14, kInt = 16, kLong = 18;  // NVTX_PAYLOAD_ENTRY_TYPE_UINT8 … UINT64
+  Schemas schemas;
+  const auto shape = [&](format::SchemaId id) {
+    format::NvtxSchemaEntry whole = entry("whole", 0);
+    whole.nested = id;
+    const PayloadShape found = PayloadShapes(schemas.all).of(whole, 0);
+    return std::pair(found.size, found.align);
+  };
+  using Shape = std::pair<uint64_t, uint64_t>;
+  const std::vector<format::NvtxSchemaEntry> mixed = {entry("a", kByte), entry("b", kInt), entry("c", kByte)};
+  const format::SchemaId bytes =
+      schemas.add(format::kSchemaStatic, {entry("r", kByte), entry("g", kByte), entry("b", kByte)});
+  EXPECT_EQ(shape(bytes), Shape(3, 1));
+  EXPECT_EQ(shape(schemas.add(format::kSchemaStatic, mixed)), Shape(12, 4));
+  EXPECT_EQ(shape(schemas.add(format::kSchemaStatic, mixed, 0, 1)), Shape(6, 1)) << "pragma pack(1)";
+  EXPECT_EQ(shape(schemas.add(format::kSchemaStatic, mixed, 0, 2)), Shape(8, 2)) << "pragma pack(2)";
+  EXPECT_EQ(shape(schemas.add(format::kSchemaUnion, {entry("a", kByte), entry("b", kLong)})), Shape(8, 8));
+  format::NvtxSchemaEntry inside = entry("inside", 0);
+  inside.nested = bytes;
+  EXPECT_EQ(shape(schemas.add(format::kSchemaStatic, {entry("a", kByte), inside, entry("b", kShort)})), Shape(6, 2));
+}
+
+TEST(PayloadShapes, OfNestedSchemasAreKnownUpToTheLimit) {
+  Schemas schemas;
+  format::SchemaId innermost = schemas.add(format::kSchemaStatic, {entry("a", 12)});
+  for (int level = 1; level <= kMaxPayloadDepth + 1; ++level) {
+    format::NvtxSchemaEntry inside = entry("inside", 0);
+    inside.nested = innermost;
+    EXPECT_EQ(PayloadShapes(schemas.all).of(inside, 0).size, level <= kMaxPayloadDepth ? 1u : 0u) << level;
+    innermost = schemas.add(format::kSchemaStatic, {inside});
+  }
 }
 
 TEST(NvtxPayload, EntriesWithoutAnOffsetAreAlignedAsStructsAre) {
