@@ -6,7 +6,7 @@
 // Expect: stderr , mapped, clock
 // Expect: stderr ] GPU times by
 // Expect: stderr , found PROF_CUPTI
-// Expect: stderr ] the last flush: us inside CUPTI 
+// Expect: stderr ] the last flush: us inside CUPTI
 // Expect: stderr ] GPU records collected, outstanding 0
 // Expect: stderr ] log closed:
 // Expect: log 1: 10 kernel_launch(kernel), whole, 0 lost
