@@ -6,6 +6,7 @@
 #include "analyzer/command/usage.h"
 #include "analyzer/command/verbs.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
@@ -47,10 +48,10 @@ int run_prof(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
-    std::fputs(wrapped(app.help(), terminal_width()).c_str(), stdout);
+    fmt::print("{}", wrapped(app.help(), terminal_width()));
     return kComplete;
   } catch (const CLI::CallForVersion& version) {
-    std::puts(version.what());
+    fmt::print("{}\n", version.what());
     return kComplete;
   } catch (const CLI::ParseError& error) {
     throw std::runtime_error(usage_message(app, error));
@@ -58,12 +59,19 @@ int run_prof(int argc, char** argv) {
   return run();
 }
 
+// What is still in the buffer of stdout would be lost in silence if it were written only at the exit.
+void flush_stdout() {
+  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "stdout");
+}
+
 }  // namespace
 }  // namespace prof::analyzer
 
 int main(int argc, char** argv) {
   try {
-    return prof::analyzer::run_prof(argc, argv);
+    const int status = prof::analyzer::run_prof(argc, argv);
+    prof::analyzer::flush_stdout();
+    return status;
   } catch (const std::bad_alloc&) {
     std::string files;
     for (int i = 1; i < argc; ++i) {

@@ -57,7 +57,7 @@ const Report* find_report(const std::string& name) {
   return found == std::end(kReports) ? nullptr : found;
 }
 
-void print(std::FILE* to, const std::string& text) { std::fputs(wrapped(text, terminal_width()).c_str(), to); }
+void print(std::FILE* to, const std::string& text) { fmt::print(to, "{}", wrapped(text, terminal_width())); }
 
 // Prints `prof report --help`, or the help of each named report.
 int print_help(const std::vector<const Report*>& reports, const CLI::App& verb) {

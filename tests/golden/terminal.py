@@ -6,7 +6,7 @@ limit      summary prints 20 rows of a block on a terminal, and all in a pipe
 escapes    nothing but tables on a terminal, also without NO_COLOR; doctor prints no escaped characters
 progress   a step of more than two seconds shows a line on a terminal, which disappears; none in a pipe
 interrupt  SIGINT, SIGTERM and SIGHUP end prof by the signal, and no temporary file is left
-pipe       a closed stdout ends prof by SIGPIPE without a message
+pipe       a closed stdout ends prof by SIGPIPE without a message; a full one is reported
 """
 import argparse
 import fcntl
@@ -189,8 +189,11 @@ def case_pipe(prof, undump, folder):
             os.close(read)
             run = subprocess.run([prof] + command, cwd=folder, stdout=write, stderr=subprocess.PIPE, restore_signals=not ignored)
             os.close(write)
-            check(run.returncode in (-signal.SIGPIPE, 0), f"{command[0]} ends by SIGPIPE, not with {run.returncode}")
+            check(run.returncode == -signal.SIGPIPE, f"{command[0]} ends by SIGPIPE, not with {run.returncode}")
             check(b"ipe" not in run.stderr and b"written" not in run.stderr, f"{command[0]} is silent, not {run.stderr[:80]}")
+        with open("/dev/full", "wb") as full:
+            run = subprocess.run([prof] + command, cwd=folder, stdout=full, stderr=subprocess.PIPE)
+        check(run.returncode == 2 and b"No space left" in run.stderr, f"{command[0]} reports a full disk: {run.returncode}, {run.stderr[:80]}")
 
 
 CASES = {name[5:]: function for name, function in list(globals().items()) if name.startswith("case_")}

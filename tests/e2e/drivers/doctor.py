@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     (spaced / "libprof.so").touch()
     doctor(2, [("recorder", "no", "cannot hold a space")], "--no-self-test", PROF_LIBRARY=spaced / "libprof.so")
     doctor(1, [("variables", "less", "PROF_OUTPT")], "--no-self-test", PROF_OUTPT="x")
-    doctor(1, [("variables", "less", "PROF_GPU: 'maybe'")], "--no-self-test", PROF_GPU="maybe")
+    doctor(1, [("variables", "less", "PROF_GPU: unknown word maybe")], "--no-self-test", PROF_GPU="maybe")
     doctor(1, [("other tools", "less", "CUDA_INJECTION64_PATH")], "--no-self-test", CUDA_INJECTION64_PATH="/opt/tool.so")
     doctor(2, [("program", "no", "no such program")], "--no-self-test", "--", "there_is_no_such_program")
     copy = pathlib.Path(folder) / "privileged"
