@@ -28,7 +28,7 @@ CLI::Validator words_validator(std::function<std::string(const std::string&)> wh
   return {std::move(why_not), fmt::format("{}", fmt::join(words, "|")), words.empty() ? "" : kChoices};
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
+CLI::Validator one_of(const std::vector<std::string>& words) {
   const auto why_not = [words](const std::string& given) -> std::string {
     if (std::find(words.begin(), words.end(), given) != words.end()) return "";
     return unknown_word("word", given, words, "choose " + words_text(words));

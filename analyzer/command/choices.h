@@ -14,7 +14,7 @@
 namespace prof::analyzer {
 
 // Accepts one of the words.
-CLI::Validator one_of(std::vector<std::string> words);
+CLI::Validator one_of(const std::vector<std::string>& words);
 // Accepts whole numbers from..to, in decimal digits.
 CLI::Validator whole_number(uint64_t from, uint64_t to = UINT32_MAX);
 // Accepts decimal numbers from..to.
@@ -42,7 +42,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& names, T& target,
             }
           },
           help)
-      ->check(one_of(std::move(names_of_words)));
+      ->check(one_of(names_of_words));
 }
 
 }  // namespace prof::analyzer
