@@ -26,13 +26,13 @@
 //   R  GPU stream: varint. It is always '&R', without a bit of its own.
 //   W  moments of calls, GPU ns that are multiples of 2^unit: varint count, varint unit, then the zigzag of the first
 //      time's difference to the g before it and of the first id's difference to the id before it, then for each other
-//      call: varint of growth × 2 + i, with the growth in units. i = 0: the id is the expected one of this list. i = 1:
-//      the zigzag of the difference to it follows.
+//      call: varint of growth × 2 + i, with the growth in units. i = 0: the id is the expected one of this list.
+//      i = 1: the zigzag of the difference to it follows.
 //   U  spans of calls, GPU ns: varint count, varint unit, varint length, then zigzag of the first start's difference
 //      to the g before it, then for each call: varint of growth × 2 + m, with the growth of the start in units of
 //      2^unit ns. m = 0: the call has the expected id and takes `length` units. m = 1: varint of (zigzag of the
-//      difference to the expected id) × 2 + l follows, and if l = 1, varint of the units that it takes. The expected id
-//      of the first call is the id before the list + 1. At the end of the list: varint of the ns by which its last call
+//      difference to the expected id) × 2 + l follows, and if l = 1, varint of the units that it takes. The expected
+//      id of the first call is the id before the list + 1. At the end of the list: varint of the ns by which its last call
 //      is shorter. So the first start and the last end of a list are exact.
 // W and U change no value that later differences refer to. The letters of older logs:
 //   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) for each
@@ -337,14 +337,18 @@ struct DecodeVisitor {
     state.ids.take(x);
     stream = static_cast<GpuStreamId>(state.gpu_stream);
   }
-  void moments(const char*, CallPairs& x) {
+  // The number of pairs and their unit. Damage: none.
+  uint64_t head_of_moments(CallPairs& x, uint64_t& unit) {
     const uint64_t count = from.varint();
-    const uint64_t unit = from.varint();
+    unit = from.varint();
     x = {scratch, 0, static_cast<uint32_t>(unit), 0};
-    if (count > kMaxCallPairs || unit > kMaxMomentUnit) {
-      from.fail();
-      return;
-    }
+    if (count <= kMaxCallPairs && unit <= kMaxMomentUnit) return count;
+    from.fail();
+    return 0;
+  }
+  void moments(const char*, CallPairs& x) {
+    uint64_t unit = 0;
+    const uint64_t count = head_of_moments(x, unit);
     if (count == 0) return;
     CallPair call{state.gpu_ns + static_cast<uint64_t>(unzigzag(from.varint())),
                   state.ids.last + static_cast<uint32_t>(unzigzag(from.varint()))};
@@ -433,13 +437,8 @@ struct DecodeVisitor {
     });
   }
   void older_moments(const char* name, CallPairs& x) {
-    const uint64_t count = from.varint();
-    const uint64_t unit = from.varint();
-    x = {scratch, 0, static_cast<uint32_t>(unit), 0};
-    if (count > kMaxCallPairs || unit > kMaxMomentUnit) {
-      from.fail();
-      return;
-    }
+    uint64_t unit = 0;
+    const uint64_t count = head_of_moments(x, unit);
     for (uint32_t i = 0; i < count && from.ok; ++i) {
       CallPair& call = scratch[i];
       if (i == 0) {

@@ -25,7 +25,7 @@ WAYS = ("return", "thread", "_exit", "quick_exit", "term")
 AFTER_MS = (0, 4, 8, 15, 30, 60, 90)
 # (name, ns of a kernel, µs between launches of a thread). In the last one, what a burst holds takes longer than
 # PROF_EXIT_WAIT.
-GPUS = (("keeps up", 5_000, 200), ("falls behind", 1_500_000, 500), ("is slow", 50_000_000, 1000))
+GPUS = (("keeps up", 5_000, 200), ("does not keep up", 1_500_000, 500), ("is slow", 50_000_000, 1000))
 REASONS = ("GPU times off", "pending")
 
 

@@ -271,33 +271,19 @@ SIM_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorre
   return pop_external(kind, lastId) ? CUPTI_SUCCESS : CUPTI_ERROR_QUEUE_EMPTY;
 }
 
-SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) {
+// Of functions that change nothing.
+static CUptiResult only_answer(CUptiResult result) {
   const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
+  return result;
 }
-SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
-}
-SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
-}
-SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
-}
-SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
-}
-SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_SUCCESS;
-}
+SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) { return only_answer(CUPTI_SUCCESS); }
+SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return only_answer(CUPTI_SUCCESS); }
+SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return only_answer(CUPTI_SUCCESS); }
+SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return only_answer(CUPTI_SUCCESS); }
+SIM_EXPORT CUptiResult cuptiActivityEnableAllocationSource(uint8_t) { return only_answer(CUPTI_SUCCESS); }
+SIM_EXPORT CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) { return only_answer(CUPTI_SUCCESS); }
 SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) {
-  const LeavesErrno leaves_errno;
-  return CUPTI_ERROR_NOT_SUPPORTED;
+  return only_answer(CUPTI_ERROR_NOT_SUPPORTED);
 }  // Blackwell only
 
 SIM_EXPORT CUptiResult cuptiFinalize() {
