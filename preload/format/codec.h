@@ -32,8 +32,8 @@
 //      to the g before it, then for each call: varint of growth × 2 + m, with the growth of the start in units of
 //      2^unit ns. m = 0: the call has the expected id and takes `length` units. m = 1: varint of (zigzag of the
 //      difference to the expected id) × 2 + l follows, and if l = 1, varint of the units that it takes. The expected
-//      id of the first call is the id before the list + 1. At the end of the list: varint of the ns by which its last call
-//      is shorter. So the first start and the last end of a list are exact.
+//      id of the first call is the id before the list + 1. At the end of the list: varint of the ns by which
+//      its last call is shorter. So the first start and the last end of a list are exact.
 // W and U change no value that later differences refer to. The letters of older logs:
 //   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) for each
 //   w  as W, but the first pair is (g, c), the expected id is always the previous one + 1, and i = 1 means that c
