@@ -22,6 +22,9 @@
 #include <vector>
 
 namespace prof::analyzer {
+
+extern const char kBuiltCommit[];  // written by the build
+
 namespace {
 
 // The reader of stdout is gone: ends like every program that writes to a closed pipe.
@@ -40,6 +43,7 @@ int run_prof(int argc, char** argv) {
       "prof");
   app.set_version_flag("--version", PROF_VERSION);
   app.require_subcommand(1);
+  built_commit = kBuiltCommit;
   Run run;
   add_verbs(app, run);
   try {

@@ -30,6 +30,8 @@ preload/capture/cupti
 preload/capture/streams
 preload/hardware_counters
 preload/capture
+preload/host_samples
+preload/pc_sampling
 preload/control
 preload/lifecycle
 preload/intercept/records
@@ -46,6 +48,7 @@ analyzer/symbols
 analyzer/dependencies
 analyzer/analysis
 analyzer/analysis/select
+analyzer/analysis/kernel_lines
 analyzer/analysis/bursts
 analyzer/analysis/sequences
 analyzer/analysis/idle
@@ -56,9 +59,12 @@ analyzer/input
 analyzer/input/log analyzer/input/kineto analyzer/input/sqlite
 analyzer/input/log/nvtx
 analyzer/input/log/build
+analyzer/live
 analyzer/reports
-analyzer/reports/advise analyzer/reports/nsys
-analyzer/output/chrome analyzer/output/stacks
+analyzer/reports/advise analyzer/reports/nsys analyzer/reports/ranks
+analyzer/parquet
+analyzer/output/perfetto analyzer/output/dataset
+analyzer/output/chrome analyzer/output/stacks analyzer/output/sqlite analyzer/output/page
 analyzer/output
 analyzer/command
 analyzer

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC], or check_library.py
---hardened PROGRAM, which checks only the last point:
+"""Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC]; check_library.py
+--hardened PROGRAM, which checks only the last point; check_library.py --copyable PROGRAM [GLIBC], for the static prof,
+which checks the last point and Needs, with all libraries of glibc allowed:
 * Exports: exactly the rows of the .def files in FOLDER, the functions of libc in ALWAYS, and the NVTX entry
   points. Functions of the CUDA
   runtime and of the libraries on top of it have the version names of each of their releases. None of these is the
@@ -21,10 +22,11 @@ ALWAYS = {"dlsym", "dlopen", "dlmopen", "dlclose", "_exit", "_Exit", "getenv", "
           "fexecve", "execveat", "posix_spawn", "posix_spawnp", "unshare", "setns", "syscall", "InitializeInjectionNvtx2",
           "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
+GLIBC_LIBRARY = re.compile(r"lib(?:c|m|dl|rt|pthread)\.so\.\d|ld-linux-[\w-]+\.so\.\d")
 # What musl lacks. A strong reference ends every program of that libc that is started with the same LD_PRELOAD.
 GLIBC_ONLY = re.compile(r"__(?!stack_chk_fail)\w+_chk|__register_atfork|__cxa_at_quick_exit|dlvsym|gnu_get_libc_version|__isoc\d+_\w+|__libc_\w+")
-# Libraries that control the time of a program replace these. The recorder reads the kernel's clocks (clock.h) and sleeps
-# by system calls (raw_call.h).
+# Libraries that control the time of a program replace these. The recorder reads the kernel's clocks (clock.h) and
+# sleeps by system calls (raw_call.h).
 CLOCKS = re.compile(r"(?:__)?(?:clock_\w+|gettimeofday|time|ftime|timespec_get|nanosleep|u?sleep|p?select|p?poll|epoll_p?wait\d?|"
                     r"(?:pthread_cond|pthread_mutex|pthread_rwlock|sem|mq|sig|sigtimed)\w*(?:timed|clock)\w*|timer_\w+|timerfd_\w+|alarm|setitimer|thrd_sleep)")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
@@ -72,7 +74,7 @@ def weak_references(library):
     return {f[7].partition("@")[0] for f in fields if len(f) >= 8 and f[4] == "WEAK" and f[6] == "UND"}
 
 
-def weaknesses(path):
+def weaknesses(path, static=False):
     headers = readelf("--program-headers", path)
     dynamic = readelf("--dynamic", path)
     asked = {name for name, _, defined in symbols(path) if not defined}
@@ -84,7 +86,9 @@ def weaknesses(path):
         yield "a segment is both writable and executable"
     if not any(kind == "GNU_RELRO" for kind, _ in segments) or not re.search(r"BIND_NOW|Flags:.*\bNOW\b", dynamic):
         yield "not bound and made read-only at start (-z relro -z now)"
-    if "__stack_chk_fail" not in asked:
+    # The static prof has this function inside: where its table of symbols is, it must be there.
+    table = readelf("--symbols", path)
+    if "__stack_chk_fail" not in (table if static else asked) and not (static and "'.symtab'" not in table):
         yield "no function guards its stack (-fstack-protector-strong)"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in asked):
         yield "no call of libc is checked (-D_FORTIFY_SOURCE)"
@@ -102,7 +106,41 @@ def newer(version, limit):
     return tuple(map(int, version.split("."))) > tuple(map(int, limit.split(".")))
 
 
+def needed_libraries(path):
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic", path))
+
+
+def needed_versions(path, limit):
+    """the newest needed version of glibc; problems: newer ones than limit, versions of other libraries"""
+    newest, problems = "0", []
+    for name, version, defined in symbols(path):
+        version = version.lstrip("@")
+        match = re.fullmatch(r"GLIBC_([\d.]+)", version)
+        if not defined and match:
+            newest = max(newest, match.group(1), key=lambda v: tuple(map(int, v.split("."))))
+            if newer(match.group(1), limit):
+                problems.append(f"needs {name} of glibc {match.group(1)}; {limit} is the newest allowed")
+        elif not defined and version:
+            problems.append(f"needs {name} of {version}")
+    return newest, problems
+
+
+def check_copyable(program, limit):
+    needed = needed_libraries(program)
+    newest, problems = needed_versions(program, limit)
+    foreign = [name for name in needed if not GLIBC_LIBRARY.fullmatch(name)]
+    problems += [f"needs {name}; the libraries of glibc alone are allowed" for name in foreign]
+    problems += weaknesses(program, static=True)
+    for problem in problems:
+        print(f"{os.path.basename(program)}: {problem}")
+    size = os.path.getsize(program) >> 10
+    print(f"RESULT needs {' '.join(needed) or 'nothing'}, glibc symbols up to {newest}, {size} KiB")
+    return 1 if problems else 0
+
+
 def main():
+    if sys.argv[1] == "--copyable":
+        return check_copyable(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "2.28")
     if sys.argv[1] == "--hardened":
         problems = list(weaknesses(sys.argv[2]))
         for problem in problems:
@@ -120,22 +158,15 @@ def main():
         problems.append(f"exports {name}, which no row lists")
     for name in sorted((table | always) - exported):
         problems.append(f"does not export {name}, which a row lists")
-    newest = "0"
     weak = weak_references(library)
+    newest, too_new = needed_versions(library, limit)
+    problems += too_new
     for name, version, defined in symbols(library):
-        version = version.lstrip("@")
-        match = re.fullmatch(r"GLIBC_([\d.]+)", version)
-        if not defined and match:
-            newest = max(newest, match.group(1), key=lambda v: tuple(map(int, v.split("."))))
-            if newer(match.group(1), limit):
-                problems.append(f"needs {name} of glibc {match.group(1)}; {limit} is the newest allowed")
-        elif not defined and version:
-            problems.append(f"needs {name} of {version}")
         if not defined and GLIBC_ONLY.fullmatch(name) and name not in weak:
             problems.append(f"needs {name}, which other libcs lack: make it weak (preload/base/weak_libc.h)")
         if not defined and CLOCKS.fullmatch(name):
             problems.append(f"needs {name}: a library in the program may control that clock")
-    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic", library))
+    needed = needed_libraries(library)
     for name in needed:
         if not NEEDED.fullmatch(name):
             problems.append(f"needs {name}; libc alone is allowed")

@@ -34,10 +34,11 @@ def tests(root):
     names |= {f"e2e.{path.stem}" for path in (root / "tests/e2e/programs").rglob("*.cpp") if "// Expect:" in path.read_text()}
     names |= {f"golden.{path.parent.relative_to(root / 'tests/golden')}" for path in (root / "tests/golden").rglob("cmd")}
     names |= {f"fuzz.{path.stem}" for path in (root / "tests/fuzz").glob("*_fuzz.cpp")}
-    listed = root / "tests/e2e/drivers/transparency.py"
-    if listed.exists():
-        cases = subprocess.run([sys.executable, listed, "--list"], capture_output=True, text=True, check=True).stdout.split()
-        names |= {f"e2e.transparency.{case}" for case in cases}
+    for driver in ("transparency", "pc_sampling"):  # they list their cases
+        path = root / f"tests/e2e/drivers/{driver}.py"
+        if path.exists():
+            cases = subprocess.run([sys.executable, path, "--list"], capture_output=True, text=True, check=True).stdout.split()
+            names |= {f"e2e.{driver}.{case}" for case in cases}
     for path in sorted((root / "tests").rglob("CMakeLists.txt")):
         text = path.read_text()
         lists = {variable: values.split() for variable, values in re.findall(r"foreach\((\w+) ([^$)]+)\)", text)}

@@ -9,6 +9,7 @@ import sys
 # A host name in the tree means a script that works only where that host can be reached. Package tools know the hosts of
 # their registries.
 HOSTS = {
+    "127.0.0.1",                # servers of tests, on this machine
     "ui.perfetto.dev",          # where a trace is opened
     "www.apache.org",           # the licence
     "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "developer.nvidia.com", "perfetto.dev",
@@ -65,7 +66,7 @@ def phrases(path, text):
 
 
 # Data was written by programs and other tools and may contain anything.
-DATA = re.compile(r"^(tests/(data|golden|fuzz/corpus)/|LICENSE$|docs/.*\.(png|svg)$)")
+DATA = re.compile(r"^(tests/(data|golden/[^/]+|fuzz/corpus)/|LICENSE$|docs/.*\.(png|svg)$)")
 ALLOWED = re.compile(r"PROF_CHECK_TEXT_OK")  # marks a line that is right although it matches
 COMMENT = {".h": ("//",), ".cpp": ("//",), ".c": ("//",), ".cu": ("//",), ".cuh": ("//",), ".def": ("//",),
            ".py": ("#", '"""'), ".sh": ("#",), ".cmake": ("#",)}
@@ -80,8 +81,9 @@ def of_file(path, text):
     for number, line in enumerate(text.split("\n"), 1):
         if ALLOWED.search(line):
             continue
-        if path.endswith((".h", ".cpp", ".def")) and line.lstrip().startswith("//") and len(line) > COMMENT_WIDTH and \
-                not READ_BY_TESTS.match(line):
+        opening = "//" if path.endswith((".h", ".cpp", ".def")) else "#" if path.endswith((".py", ".cmake")) or \
+            re.match(r"scripts/[^.]*$", path) else None
+        if opening and line.lstrip().startswith(opening) and len(line) > COMMENT_WIDTH and not READ_BY_TESTS.match(line):
             yield number, f"a comment line of {len(line)} columns: at most {COMMENT_WIDTH}"
         for host in URL.findall(line):
             if host not in HOSTS and not host.startswith("example."):

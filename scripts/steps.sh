@@ -70,11 +70,12 @@ build() {
   cmake --preset "$preset" -Wno-dev && cmake --build --preset "$preset" -j "$PROF_JOBS" ${*:+--target "$@"}
 }
 
-# run_tests PRESET [CTEST OPTION...]: runs all tests except those that need a GPU or an idle machine.
+# run_tests PRESET [CTEST OPTION...]: runs all tests except those that need a GPU or an idle machine. One more at once
+# than there are cores, because a test that waits leaves its core free.
 run_tests() {
   local preset=$1 out=$PROF_LOGS/ctest-$1.txt status
   shift
-  ctest --preset "$preset" -j "${PROF_TEST_JOBS:-$PROF_JOBS}" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
+  ctest --preset "$preset" -j "${PROF_TEST_JOBS:-$((PROF_JOBS + 1))}" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
   status=${PIPESTATUS[0]}
   [ "$status" = 0 ] || said_by_failed_tests "$out"
   printf 'RESULT %s\n' "$(grep -E 'tests passed' "$out" | tail -n 1)"

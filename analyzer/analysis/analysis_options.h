@@ -33,6 +33,8 @@ struct ReportOptions {
   std::string dtype;                 // data type of elements where the trace has none; empty: no FLOPs or bytes then
   std::vector<std::string> devices;  // files with peaks of GPUs
   std::string device_as;             // the GPU whose peaks are used for every device; empty: each device's own
+  std::string kernel;                // sass: a name_pattern.h pattern of the kernel; empty: the one with most samples
+  bool lines = false;                // GPU time inside kernels by source line, from PC samples
   std::string metric = "gpu-time";   // metric of the reports about call stacks: stack_tree.h
 };
 

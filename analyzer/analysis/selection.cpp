@@ -45,9 +45,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 std::string process_list(const Trace& trace) {
   std::string text;
   for (const Process& process : trace.processes) {
-    const std::string rank = process.fact("rank");
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", process.pid, base_name(process.executable),
-                        rank.empty() ? "" : " rank " + rank);
+    text += fmt::format("{}{}{}{} {}{}", text.empty() ? "" : ", ", process.host, process.host.empty() ? "" : ":",
+                        process.pid, base_name(process.executable),
+                        process.rank ? fmt::format(" rank {}", *process.rank) : "");
   }
   return text;
 }
@@ -95,7 +95,7 @@ void Selection::find_places(const Trace& trace) const {
 }
 
 void Selection::find_processes(const Trace& trace) {
-  if (process_words.empty() && ranks.empty()) return;
+  if (process_words.empty() && hosts.empty() && ranks.empty()) return;
   processes.assign(trace.processes.size(), true);
   // Keeps the processes for which `is` is true for one of the words.
   const auto keep = [&](const auto& words, const char* what, auto is) {
@@ -112,10 +112,12 @@ void Selection::find_processes(const Trace& trace) {
     for (size_t p = 0; p < kept.size() && !words.empty(); ++p) processes[p] = processes[p] && kept[p];
   };
   keep(process_words, "process", [](const Process& process, const std::string& word) {
-    return word == std::to_string(process.pid) || word == process.executable || word == base_name(process.executable);
+    const std::string pid = std::to_string(process.pid);
+    return word == pid || word == process.host + ":" + pid || word == process.executable ||
+           word == base_name(process.executable);
   });
-  keep(ranks, "rank",
-       [](const Process& process, uint32_t rank) { return process.fact("rank") == std::to_string(rank); });
+  keep(hosts, "host", [](const Process& process, const std::string& host) { return process.host == host; });
+  keep(ranks, "rank", [](const Process& process, uint32_t rank) { return process.rank == rank; });
 }
 
 int64_t parse_moment(const Trace& trace, std::string_view text, bool is_end) {
@@ -139,6 +141,7 @@ std::string Selection::text() const {
                     to_ns == everything.to_ns ? "end" : scaled_time(to_ns)));
   }
   if (!process_words.empty()) add(fmt::format("processes {}", fmt::join(process_words, " ")));
+  if (!hosts.empty()) add(fmt::format("hosts {}", fmt::join(hosts, " ")));
   if (!ranks.empty()) add(fmt::format("ranks {}", fmt::join(ranks, " ")));
   if (!devices.empty()) add(fmt::format("devices {}", fmt::join(devices, " ")));
   if (!streams.empty()) add(fmt::format("streams {}", fmt::join(streams, " ")));

@@ -20,8 +20,9 @@ struct Selection {
   std::vector<uint32_t> devices;  // ordinals
   std::vector<uint32_t> streams;  // numbers
   std::vector<uint32_t> threads;  // system thread ids
-  // Processes as given: pids or names of executables, and ranks. find_processes() derives `processes` from both.
-  std::vector<std::string> process_words;
+  // Processes as given: pids, HOST:PID or names of executables; hosts; ranks. find_processes() derives `processes` from
+  // all of them: a selected process matches each list that is not empty.
+  std::vector<std::string> process_words, hosts;
   std::vector<uint32_t> ranks;
   std::vector<bool> processes;  // empty: all
   // Ranges as given. find_ranges() derives `nvtx` from them; the caller checks it in addition to the has() functions

@@ -1,5 +1,7 @@
 #include "analyzer/analysis/two_samples.h"
 
+#include "analyzer/base/log_gamma.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -44,8 +46,7 @@ double beta_fraction(double x, double a, double b) {
 double incomplete_beta(double x, double a, double b) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  const double front = std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(x, a, b) / a;
   return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
@@ -53,16 +54,18 @@ double incomplete_beta(double x, double a, double b) {
 // Two-sided p of Student's t with that many degrees of freedom.
 double p_of_t(double t, double freedom) { return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5); }
 
-// The t whose two-sided p is 1 - confidence. p falls as t grows, so the interval is halved.
-double t_of(double confidence, double freedom) {
+// The t with that two-sided p, which falls as t grows, so the interval is halved.
+double t_of_p(double p, double freedom) {
   double low = 0, high = 1;
-  while (p_of_t(high, freedom) > 1 - confidence && high < 1e12) high *= 2;
+  while (p_of_t(high, freedom) > p && high < 1e12) high *= 2;
   for (int i = 0; i < 100; ++i) {
     const double middle = (low + high) / 2;
-    (p_of_t(middle, freedom) > 1 - confidence ? low : high) = middle;
+    (p_of_t(middle, freedom) > p ? low : high) = middle;
   }
   return high;
 }
+
+double t_of(double confidence, double freedom) { return t_of_p(1 - confidence, freedom); }
 
 // The z whose two-sided p is 1 - confidence.
 double z_of(double confidence) {
@@ -148,6 +151,8 @@ std::optional<RatioInterval> rank_ratio(std::span<const double> a, std::span<con
   const double ratio = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
   return RatioInterval{ratio, ratios[k - 1], ratios[ratios.size() - k]};
 }
+
+double student_limit(double p, double freedom) { return t_of_p(2 * p, freedom); }
 
 std::vector<double> false_discovery_rates(std::span<const double> p) {
   std::vector<size_t> order(p.size());

@@ -35,6 +35,10 @@ std::optional<RatioInterval> mean_ratio(std::span<const double> a, std::span<con
 // interval has that confidence. O(|a| |b| log).
 std::optional<RatioInterval> rank_ratio(std::span<const double> a, std::span<const double> b, double confidence);
 
+// The value that Student's t with that many degrees of freedom (which may be a fraction) exceeds with probability `p`,
+// 0 < p < 0.5. At most 1e12.
+double student_limit(double p, double freedom);
+
 // Benjamini and Hochberg (1995): for each p the share of false discoveries if all rows up to it are accepted. Same
 // order as `p`.
 std::vector<double> false_discovery_rates(std::span<const double> p);

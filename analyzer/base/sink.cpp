@@ -1,7 +1,5 @@
 #include "analyzer/base/sink.h"
 
-#include "analyzer/base/unfinished_file.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -28,11 +26,11 @@ std::string mark_of(const struct stat& file) {
   return fmt::format("{} {}.{:09}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
-void mark_file(int fd) {
+void mark_file(const std::string& path) {
   struct stat file = {};
-  if (fstat(fd, &file) != 0) return;
+  if (stat(path.c_str(), &file) != 0) return;
   const std::string mark = mark_of(file);
-  (void)fsetxattr(fd, kMark, mark.data(), mark.size(), 0);  // the next -o needs --force if this fails
+  (void)setxattr(path.c_str(), kMark, mark.data(), mark.size(), 0);  // the next -o needs --force if this fails
 }
 }  // namespace
 
@@ -42,6 +40,13 @@ bool was_written_by_prof(const std::string& path) {
   if (stat(path.c_str(), &file) != 0) return false;
   const ssize_t size = getxattr(path.c_str(), kMark, mark, sizeof mark);
   return size > 0 && std::string_view(mark, static_cast<size_t>(size)) == mark_of(file);
+}
+
+void put_in_place(UnfinishedFile& file, const std::string& path) {
+  mark_file(file.path());
+  if (rename(file.path().c_str(), path.c_str()) != 0)
+    throw OutputError(fmt::format("{}: cannot be put in place: {}", path, std::strerror(errno)));
+  file.keep();
 }
 
 // The open file, which receives bytes as they are.
@@ -86,10 +91,8 @@ class Sink::Target {
     if (fd_ <= STDOUT_FILENO) return;
     const int fd = fd_;
     fd_ = -1;
-    if (!temporary_.empty()) mark_file(fd);
     if (::close(fd) != 0) fail("cannot be written");
-    if (!temporary_.empty() && rename(temporary_.path().c_str(), path_.c_str()) != 0) fail("cannot be put in place");
-    temporary_.keep();
+    if (!temporary_.empty()) put_in_place(temporary_, path_);
   }
 
  private:

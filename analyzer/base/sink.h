@@ -4,6 +4,8 @@
 // gzip runs on a second thread. Every failure is an OutputError with the name of the file and the system's message.
 #pragma once
 
+#include "analyzer/base/unfinished_file.h"
+
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -25,6 +27,9 @@ struct BrokenPipe : OutputError {
 // Whether a Sink wrote the file and nobody changed it since. The mark is an extended attribute with the size and the
 // time of the last change. On a file system without extended attributes no file has it.
 bool was_written_by_prof(const std::string& path);
+
+// Gives a complete file its mark and the name `path`. Throws OutputError; the file then remains unfinished.
+void put_in_place(UnfinishedFile& file, const std::string& path);
 
 class Sink {
  public:

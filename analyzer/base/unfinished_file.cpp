@@ -20,7 +20,7 @@ struct Slot {
   std::atomic<bool> used{false};
   char path[PATH_MAX];
 };
-Slot g_slots[16];
+Slot g_slots[256];                                      // a dataset has many files until all are complete
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler reads it
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

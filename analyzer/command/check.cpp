@@ -1,8 +1,10 @@
 // prof check: what is this file, is it complete, and what was every thread doing when it ended?
+#include "analyzer/base/input_error.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/command/check_trace.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/progress.h"
 #include "analyzer/input/import.h"
@@ -273,6 +275,13 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health, const Mode
   json.EndArray();
 }
 
+void put_unusable(Json& json, std::string_view type, std::string_view verdict) {
+  put_field(json, "type", type);
+  json.Key("whole");
+  json.Bool(false);
+  put_field(json, "verdict", verdict);
+}
+
 // Checks one file. If `json` is null, the output is text.
 int check_one(const std::string& path, Json* json) {
   const FileHead head = read_head(path);
@@ -303,12 +312,36 @@ int check_one(const std::string& path, Json* json) {
       fmt::print("{}: not a prof log; it looks like {}\n", printable(path), foreign);
     }
   } else {
-    put_field(*json, "type", foreign.empty() ? "unusable" : foreign);
-    json->Key("whole");
-    json->Bool(false);
-    put_field(*json, "verdict", foreign.empty() ? opened.error.text(path) : "not a prof log");
+    put_unusable(*json, foreign.empty() ? "unusable" : foreign,
+                 foreign.empty() ? opened.error.text(path) : "not a prof log");
   }
   return kUnusable;
+}
+
+// Checks the files of an argument: a file, a folder, a list or a pattern.
+int check_argument(const std::string& argument, Json* json) {
+  const auto in_object = [json](const std::string& file, auto&& put) {
+    if (json == nullptr) return put();
+    json->StartObject();
+    put_field(*json, "file", file);
+    const int status = put();
+    json->EndObject();
+    return status;
+  };
+  std::vector<std::string> files;
+  try {
+    files = input_files({argument});
+  } catch (const InputError& error) {
+    return in_object(argument, [&] {
+      if (json == nullptr) fmt::print("{}\n", printable(error.what()));
+      if (json != nullptr) put_unusable(*json, "unusable", error.what());
+      return kUnusable;
+    });
+  }
+  int status = kComplete;
+  for (const std::string& file : files)
+    status = std::max(status, in_object(file, [&] { return check_one(file, json); }));
+  return status;
 }
 
 int check(const std::vector<std::string>& paths, bool as_json) {
@@ -317,14 +350,7 @@ int check(const std::vector<std::string>& paths, bool as_json) {
   rapidjson::StringBuffer buffer;
   Json json(buffer);
   json.StartArray();
-  for (const std::string& path : paths) {
-    if (as_json) {
-      json.StartObject();
-      put_field(json, "file", path);
-    }
-    status = std::max(status, check_one(path, as_json ? &json : nullptr));
-    if (as_json) json.EndObject();
-  }
+  for (const std::string& path : paths) status = std::max(status, check_argument(path, as_json ? &json : nullptr));
   json.EndArray();
   if (as_json) fmt::print("{}\n", buffer.GetString());
   finish_stdout();
@@ -340,7 +366,8 @@ void add_check(CLI::App& app, Run& run) {
   };
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand("check", "what is this file, is it whole, what was lost");
-  verb->add_option("FILE", options->files, "logs, plain or .gz, or files of other tools")->required();
+  verb->add_option("FILE", options->files, "logs, plain or .gz, files of other tools, folders of them, @list")
+      ->required();
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))
       ->option_text("FORMAT")

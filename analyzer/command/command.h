@@ -24,6 +24,8 @@ inline constexpr int kUndecided = 4;  // a result, and no --fail-if was met, but
 
 using Run = std::function<int()>;
 
+inline constinit const char* built_commit = "unknown";  // of the sources of this program; main.cpp sets it
+
 void add_record(CLI::App& app, Run& run);
 // Removes the "--" between the options of `record` or `doctor` and the program. The parser would not assign the program
 // to any verb.
@@ -31,13 +33,17 @@ void drop_separator(std::vector<std::string>& words);
 void add_doctor(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
 void add_dump(CLI::App& app, Run& run);
+void add_page(CLI::App& app, Run& run);
 void add_trace(CLI::App& app, Run& run);
+void add_export(CLI::App& app, Run& run);
 void add_summary(CLI::App& app, Run& run);
 void add_report(CLI::App& app, Run& run);
+void add_blame(CLI::App& app, Run& run);
 void add_symbolize(CLI::App& app, Run& run);
 void add_devices(CLI::App& app, Run& run);
 void add_diff(CLI::App& app, Run& run);
 void add_ctl(CLI::App& app, Run& run);
+void add_top(CLI::App& app, Run& run);
 void add_help(CLI::App& app, Run& run);
 void add_version(CLI::App& app, Run& run);
 

@@ -1,147 +1,42 @@
-// prof ctl: starts or stops a recording of a running process from outside, and reports what the process is doing. prof
-// and the process communicate through the words in preload/format/control_words.h. Only the process's own user (and
-// root) can open them.
+// prof ctl: starts or stops recordings of running processes from outside, and reports what they are doing. prof and a
+// process communicate through the words in preload/format/control_words.h.
 #include "analyzer/base/unfinished_file.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/control_channel.h"
 #include "analyzer/input/log/log_file.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/input/log/ring_copy.h"
 #include "preload/format/control_words.h"
+#include "preload/format/number_list.h"
+#include "preload/format/rank_variables.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace prof::analyzer {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file of the recorder that the process has open.
-struct Channel {
-  std::string file;  // /proc/PID/fd/N
-  std::string path;  // of the log; empty: the control page of a process that waits for its first recording
-};
-
-bool holds(const std::string& path, const char* text) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(text) != std::string::npos) return true;
-  }
-  return false;
-}
-
-// The pid of the process in its innermost namespace, if it runs in a container.
-uint32_t inner_pid(const std::string& process) {
-  std::ifstream file(process + "/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("NSpid:")) return static_cast<uint32_t>(std::stoul(line.substr(line.find_last_of(" \t") + 1)));
-  }
-  return static_cast<uint32_t>(std::stoul(process.substr(process.rfind('/') + 1)));
-}
-
-// Whether the file is a log of that process. A child also has its parent's log open.
-bool is_log_of(const std::string& file, uint32_t pid) {
-  struct stat s {};
-  format::FileHeader header{};
-  if (stat(file.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
-  std::ifstream stream(file, std::ios::binary);
-  return stream.read(reinterpret_cast<char*>(&header), sizeof header) && header.magic == format::kFileMagic &&
-         header.pid == pid;
-}
-
-// Returns the log if there is one, else the control page. Throws std::runtime_error if the process cannot be examined.
-std::optional<Channel> find_channel(const std::string& process) {
-  std::error_code error;
-  std::optional<Channel> found;
-  const uint32_t pid = inner_pid(process);
-  for (const fs::directory_entry& entry : fs::directory_iterator(process + "/fd", error)) {
-    std::error_code gone;
-    const std::string target = fs::read_symlink(entry.path(), gone);
-    if (gone) continue;
-    if (target.starts_with(std::string("/memfd:") + format::kControlPageName)) {
-      format::ControlWords words{};
-      std::ifstream page(entry.path(), std::ios::binary);
-      if (page.read(reinterpret_cast<char*>(&words), sizeof words) && words.pid == pid && !found)
-        found = {entry.path(), ""};
-    } else if (target.find(".plog") != std::string::npos || target.ends_with(" (deleted)")) {
-      if (is_log_of(entry.path(), pid)) found = {entry.path(), target};
-    }
-  }
-  if (error) {
-    throw std::runtime_error(
-        error == std::errc::permission_denied
-            ? fmt::format("process {} belongs to another user, or may not be looked at", process.substr(6))
-            : fmt::format("{}: {}", process, error.message()));
-  }
-  return found;
-}
-
-Channel channel_of(const std::string& process) {
-  if (const std::optional<Channel> found = find_channel(process)) return *found;
-  const std::string pid = process.substr(6);
-  if (!holds(process + "/maps", "libprof.so"))
-    throw std::runtime_error(fmt::format("process {} is not recorded: libprof.so is not loaded in it", pid));
-  throw std::runtime_error(
-      fmt::format("process {} has libprof.so, but nothing to be reached by: it has made no CUDA or NVTX call yet, or "
-                  "it waits for what its PROF_START says (start it with PROF_START=ctl), or its log could not be made",
-                  pid));
-}
-
-// The control words of a channel and the state of its log. They are mapped while the object exists.
-class Words {
- public:
-  explicit Words(const Channel& channel) {
-    const int fd = open(channel.file.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
-    is_log_ = !channel.path.empty();
-    const off_t offset = is_log_ ? static_cast<off_t>(format::kCounterPageOffset) : 0;
-    memory_ = mmap(nullptr, format::kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-    close(fd);
-    if (memory_ == MAP_FAILED) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
-  }
-  ~Words() { munmap(memory_, format::kBlockBytes); }
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
-
-  bool recording() const { return is_log_ && __atomic_load_n(&page().finished, __ATOMIC_ACQUIRE) == 0; }
-  bool listens() { return __atomic_load_n(&words().version, __ATOMIC_ACQUIRE) != 0; }
-  void ask(format::ControlCommand command) {
-    const uint32_t last = __atomic_load_n(&words().request, __ATOMIC_RELAXED);
-    const uint32_t request = format::control_request(format::number_of_request(last) + 1, command);
-    __atomic_store_n(&words().request, request, __ATOMIC_RELEASE);
-  }
-  void take_back() {
-    __atomic_store_n(&words().request, __atomic_load_n(&words().answer, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
-  }
-
- private:
-  const format::CounterPage& page() const { return *static_cast<const format::CounterPage*>(memory_); }
-  format::ControlWords& words() {
-    char* const at = static_cast<char*>(memory_) + (is_log_ ? offsetof(format::CounterPage, control) : 0);
-    return *reinterpret_cast<format::ControlWords*>(at);
-  }
-  void* memory_ = nullptr;
-  bool is_log_ = false;
-};
 
 // Polls `done` until it returns true, for at most `seconds`. Returns false if the time is over.
 template <class Done> bool wait_for(double seconds, Done&& done) {
@@ -161,22 +56,23 @@ void must_listen(Words& words, const std::string& pid) {
       pid));
 }
 
-int status(const std::string& process) {
+// What a process answered: the exit status of prof, and one line for each piece of information.
+struct Answer {
+  int status = kComplete;
+  std::vector<std::string> lines;
+};
+
+Answer status(const std::string& process) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);
   if (channel.path.empty()) {
-    fmt::print("process   {}\nrecording no: it waits for prof ctl {} start\n", pid, pid);
-    return kComplete;
+    return {kComplete, {fmt::format("recording no: it waits for prof ctl {} start", pid)}};
   }
   const LogOpenResult opened = LogFile::open(channel.file);
   if (!opened) throw std::runtime_error(opened.error.text(channel.path));
   const LogHealth health = examine_log(*opened.log);
   const uint64_t since = opened.log->header().start_realtime_ns / 1'000'000'000;
   const bool recording = opened.log->counter_page().finished == 0;
-  fmt::print("process   {}\n", pid);
-  fmt::print("recording {} {:%Y-%m-%d %H:%M:%S} UTC\n", recording ? "since" : "no; the last part began",
-             fmt::gmtime(static_cast<std::time_t>(since)));
-  fmt::print("log       {}\nlaunches  {}\n", channel.path, health.launches);
   uint64_t losses = 0;
   std::string names;
   for (const CounterHealth& counter : health.counters) {
@@ -184,17 +80,19 @@ int status(const std::string& process) {
     losses += counter.value;
     names += fmt::format(" {} {}", counter.name, counter.value);
   }
-  fmt::print("lost      {}{}{}\n", losses, names.empty() ? "" : ":", names);
-  return losses == 0 ? kComplete : kPartial;
+  return {losses == 0 ? kComplete : kPartial,
+          {fmt::format("recording {} {:%Y-%m-%d %H:%M:%S} UTC", recording ? "since" : "no; the last part began",
+                       fmt::gmtime(static_cast<std::time_t>(since))),
+           fmt::format("log       {}", channel.path), fmt::format("launches  {}", health.launches),
+           fmt::format("lost      {}{}{}", losses, names.empty() ? "" : ":", names)}};
 }
 
-int start(const std::string& process, double wait) {
+Answer start(const std::string& process, double wait) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);
   Words words(channel);
   if (words.recording()) {
-    fmt::print("process {} is being recorded: {}\n", pid, channel.path);
-    return kComplete;
+    return {kComplete, {fmt::format("process {} is being recorded: {}", pid, channel.path)}};
   }
   must_listen(words, pid);
   words.ask(format::ControlCommand::Start);
@@ -204,31 +102,28 @@ int start(const std::string& process, double wait) {
     return now && !now->path.empty() && now->path != channel.path && Words(*now).recording();
   };
   if (!wait_for(wait, begun)) {
-    fmt::print(stderr, "prof: the request reached process {}; recording starts with its next CUDA or NVTX call\n", pid);
-    return kPartial;
+    return {kPartial,
+            {fmt::format("the request reached process {}; recording starts with its next CUDA or NVTX call", pid)}};
   }
-  fmt::print("process {} is being recorded: {}\n", pid, now->path);
-  return kComplete;
+  return {kComplete, {fmt::format("process {} is being recorded: {}", pid, now->path)}};
 }
 
-int stop(const std::string& process, double wait) {
+Answer stop(const std::string& process, double wait) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);
   Words words(channel);
   if (!words.recording()) {
     must_listen(words, pid);
     words.take_back();  // a start request that no call has seen yet
-    fmt::print("process {} is not being recorded\n", pid);
-    return kComplete;
+    return {kComplete, {fmt::format("process {} is not being recorded", pid)}};
   }
   must_listen(words, pid);
   words.ask(format::ControlCommand::Stop);
   if (!wait_for(wait, [&] { return !words.recording(); })) {
-    fmt::print(stderr, "prof: the request reached process {}, which has not stopped recording after {} s\n", pid, wait);
-    return kPartial;
+    return {kPartial,
+            {fmt::format("the request reached process {}, which has not stopped recording after {} s", pid, wait)}};
   }
-  fmt::print("recorded: {}\n", channel.path);
-  return kComplete;
+  return {kComplete, {fmt::format("recorded: {}", channel.path)}};
 }
 
 // Creates a file with an unused name. Only its owner can access it, because the log contains what the program did.
@@ -263,7 +158,7 @@ uint64_t monotonic_ns() {
 }
 
 // Writes the current contents of a process's ring as a separate log. The process is not contacted and does not notice.
-int dump_ring(const std::string& process, const std::string& output) {
+Answer dump_ring(const std::string& process, const std::string& output) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);
   if (channel.path.empty()) throw std::runtime_error(fmt::format("process {} is not being recorded yet", pid));
@@ -298,28 +193,137 @@ int dump_ring(const std::string& process, const std::string& output) {
   }
   if (close(fd) != 0) throw std::runtime_error(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
   unfinished.keep();
-  fmt::print("dumped: {}\n", path);
-  return kComplete;
+  return {kComplete, {fmt::format("dumped: {}", path)}};
+}
+
+const std::vector<std::string> kCommands = {"start", "stop", "status", "dump"};
+
+struct CtlArguments {
+  std::string of;  // a process id or a folder
+  std::string command;
+  bool all = false;
+  double wait = 10;
+  std::string output;
+};
+
+Answer control(const CtlArguments& options, const std::string& process) {
+  if (options.command == "status") return status(process);
+  if (options.command == "dump") return dump_ring(process, options.output);
+  return options.command == "start" ? start(process, options.wait) : stop(process, options.wait);
+}
+
+int control_one(const CtlArguments& options) {
+  const std::string process = "/proc/" + options.of;
+  if (!fs::exists(process)) throw std::runtime_error(fmt::format("there is no process {}", options.of));
+  const Answer answer = control(options, process);
+  const bool waits = answer.status == kPartial && options.command != "status";
+  if (options.command == "status") fmt::print("process   {}\n", options.of);
+  for (const std::string& line : answer.lines)
+    fmt::print(waits ? stderr : stdout, "{}{}\n", waits ? "prof: " : "", line);
+  return answer.status;
+}
+
+// The folder for the logs of a process that waits for its first recording.
+fs::path output_folder_of(const std::string& process) {
+  std::error_code gone;
+  const fs::path current = fs::read_symlink(process + "/cwd", gone);
+  const std::string output = environment_of(process, "PROF_OUTPUT");
+  const fs::path whole = current / output;
+  return fs::is_directory(whole, gone) ? whole : whole.parent_path();
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const fs::path a = fs::weakly_canonical(path, error), b = fs::weakly_canonical(folder, error);
+  return std::mismatch(b.begin(), b.end(), a.begin(), a.end()).first == b.end();
+}
+
+// A process of a group.
+struct Member {
+  uint64_t pid = 0;
+  std::string rank;
+  Answer answer;
+};
+
+// The processes that can be reached and, if a folder is given, write their logs into it.
+std::vector<Member> members(const std::string& folder) {
+  std::vector<Member> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const std::string process = entry.path();
+    uint64_t pid = 0;
+    if (!format::read_number(process.substr(6), pid)) continue;
+    try {
+      const std::optional<Channel> channel = find_channel(process);
+      if (!channel) continue;
+      if (!folder.empty() &&
+          !is_inside(channel->path.empty() ? output_folder_of(process) : fs::path(channel->path), folder))
+        continue;
+    } catch (const std::exception&) {
+      continue;  // of another user, or it has just ended
+    }
+    Member& member = found.emplace_back();
+    member.pid = pid;
+    for (const char* const variable : format::kRankVariables) {
+      if (member.rank.empty()) member.rank = environment_of(process, variable);
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Member& a, const Member& b) {
+    uint64_t x = 0, y = 0;
+    const bool ranked = format::read_number(a.rank, x) && format::read_number(b.rank, y);
+    return ranked && x != y ? x < y : a.pid < b.pid;
+  });
+  return found;
+}
+
+// All at once, because each may take up to --wait. One line a process.
+int control_group(const CtlArguments& options) {
+  if (!options.output.empty())
+    throw std::runtime_error("-o: only with one process; dumps get the name prof.PID.dump.plog");
+  if (!options.of.empty() && !fs::is_directory(options.of))
+    throw std::runtime_error(fmt::format("{}: neither a process id nor a folder", options.of));
+  std::vector<Member> group = members(options.of);
+  if (group.empty())
+    throw std::runtime_error(options.of.empty()
+                                 ? "no process is recorded that may be looked at"
+                                 : options.of + ": no process writes its log there that may be looked at");
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next.fetch_add(1); i < group.size(); i = next.fetch_add(1)) {
+      try {
+        group[i].answer = control(options, fmt::format("/proc/{}", group[i].pid));
+      } catch (const std::exception& error) {
+        group[i].answer = {kUnusable, {error.what()}};
+      }
+    }
+  };
+  {
+    constexpr size_t kMostThreads = 256;
+    std::vector<std::jthread> threads;
+    for (size_t i = 1; i < std::min(group.size(), kMostThreads); ++i) threads.emplace_back(work);
+    work();
+  }
+  int worst = kComplete;
+  for (const Member& member : group) {
+    const std::string rank = member.rank.empty() ? "" : fmt::format("rank {}, ", member.rank);
+    fmt::print("{}process {}: {}\n", rank, member.pid, fmt::join(member.answer.lines, "; "));
+    worst = std::max(worst, member.answer.status);
+  }
+  return worst;
 }
 
 }  // namespace
 
 void add_ctl(CLI::App& app, Run& run) {
-  struct Options {
-    uint32_t pid = 0;
-    std::string command;
-    double wait = 10;
-    std::string output;
-  };
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CtlArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "ctl", "begin, end or copy the recording of a process that runs: prof ctl PID start|stop|status|dump");
-  verb->add_option("pid", options->pid, "the process")->option_text("PID")->check(whole_number(1))->required();
+      "ctl", "begin, end or copy the recording of processes that run: prof ctl PID start|stop|status|dump");
+  verb->add_option("process", options->of, "the process, or the folder of the logs of several")
+      ->option_text("PID|FOLDER");
   verb->add_option("command", options->command, "what to do")
       ->option_text("start|stop|status|dump")
-      ->required()
-      ->check(one_of({"start", "stop", "status", "dump"}));
-  verb->add_option("--wait", options->wait, "longest wait for the process to do it")
+      ->check(one_of(kCommands));
+  verb->add_flag("--all", options->all, "all recorded processes of this host that you may reach");
+  verb->add_option("--wait", options->wait, "longest wait for a process to do it")
       ->option_text("SECONDS=10")
       ->check(decimal_number(0, 3600))
       ->capture_default_str();
@@ -330,16 +334,23 @@ void add_ctl(CLI::App& app, Run& run) {
       "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"
       "  prof ctl 4711 start; sleep 10; prof ctl 4711 stop\n"
       "  PROF_RING=256M prof record -- ./server &     later: prof ctl 4711 dump -o slow.plog\n"
+      "  prof ctl logs/ status                        one line a process; srun prof ctl logs/ dump on each host\n"
       "A process is reached once it has made a CUDA or NVTX call, through its log or, with PROF_START=ctl, from the "
       "start.\n"
-      "Exit status: 0 done, 1 requested but not done yet (status: records were lost), 2 it cannot be reached.");
+      "Exit status: 0 done, 1 requested but not done yet (status: records were lost), 2 it cannot be reached. Of "
+      "several processes, the worst.");
   verb->callback([&run, options] {
     run = [options] {
-      const std::string process = fmt::format("/proc/{}", options->pid);
-      if (!fs::exists(process)) throw std::runtime_error(fmt::format("there is no process {}", options->pid));
-      if (options->command == "status") return status(process);
-      if (options->command == "dump") return dump_ring(process, options->output);
-      return options->command == "start" ? start(process, options->wait) : stop(process, options->wait);
+      CtlArguments given = *options;
+      if (given.all && given.command.empty()) {  // prof ctl --all status
+        std::swap(given.of, given.command);
+        if (std::find(kCommands.begin(), kCommands.end(), given.command) == kCommands.end()) given.command.clear();
+      }
+      if (given.all && !given.of.empty()) throw std::runtime_error("--all: without a process or a folder");
+      if (given.command.empty() || (!given.all && given.of.empty()))
+        throw std::runtime_error("a process id or a folder, and start, stop, status or dump; see prof ctl --help");
+      const bool is_pid = !given.all && given.of.find_first_not_of("0123456789") == std::string::npos;
+      return is_pid ? control_one(given) : control_group(given);
     };
   });
 }

@@ -1,12 +1,14 @@
 // prof devices [INPUT…]: the table of peaks with which reports compare. With inputs, it prints what is known about
 // each of their devices. With --measure, it prints the rates that the GPUs of this machine reach.
 #include "analyzer/analysis/cost/device_peaks.h"
-
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/device_rates.h"
+#include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/table_options.h"
+#include "analyzer/model/process_names.h"
+#include "analyzer/reports/run_report.h"
 
 #include <fmt/format.h>
 
@@ -72,20 +74,26 @@ Table list_rows(const DeviceTable& devices) {
   return table;
 }
 
-Table list_inputs(const DeviceTable& devices, const Trace& trace, const std::string& as) {
+Table list_inputs(const DeviceTable& devices, const Trace& trace, const std::string& as, TableForm form) {
   Table table("devices", "Peaks of the devices of the input, dense, by data type");
   add_columns(table, true);
+  const std::vector<std::string> names = process_names(trace);
+  const bool several = has_several_processes(trace);
   size_t known = 0;
   for (const Device& device : trace.devices) {
     const DevicePeaks peaks = devices.of(device, as);
     {
       Table::Row row = table.row();
-      row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(std::string_view(device.name));
+      row.add_owner(device.process).add(device.ordinal).add(std::string_view(device.name));
       add_peaks(peaks, row);
     }
     known += peaks.known() ? 1 : 0;
-    if (!peaks.reason.empty()) table.notes.push_back(fmt::format("device {}: {}", device.ordinal, peaks.reason));
+    if (!peaks.reason.empty()) {
+      const std::string owner = several ? fmt::format(" of {}", names[index(device.process)]) : "";
+      table.notes.push_back(fmt::format("device {}{}: {}", device.ordinal, owner, peaks.reason));
+    }
   }
+  name_owners(trace, owners_shown(form), table);
   table.coverage = fmt::format("devices {}, with peaks {}", trace.devices.size(), known);
   return table;
 }
@@ -172,7 +180,8 @@ int run_devices(const DevicesArguments& options) {
   ignore_broken_pipes();
   const TableForm form = options.table.answer_form("devices");
   const OutputOptions& output = options.table.output;
-  std::vector<std::string> read = options.inputs;
+  const std::vector<std::string> inputs = input_files(options.inputs);
+  std::vector<std::string> read = inputs;
   read.insert(read.end(), options.files.begin(), options.files.end());
   check_output(output.path, output.force, read);
   DeviceTable devices;
@@ -183,12 +192,12 @@ int run_devices(const DevicesArguments& options) {
     sink.close();
   };
   if (options.measure) return measure(options, devices, form, sink);
-  if (options.inputs.empty()) {
+  if (inputs.empty()) {
     write(list_rows(devices));
     return kComplete;
   }
-  const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
-  write(list_inputs(devices, *trace, options.as));
+  const std::unique_ptr<Trace> trace = read_inputs(inputs);
+  write(list_inputs(devices, *trace, options.as, form));
   return tell_damage(*trace);
 }
 

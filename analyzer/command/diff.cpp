@@ -1,10 +1,9 @@
 // prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it significant? Each input
-// is a run. Inputs are read one after the other, so that recordings that do not fit into memory together can be
-// compared.
+// is a run.
 #include "analyzer/analysis/diff/gate.h"
-#include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/diff_side.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/progress.h"
 #include "analyzer/command/report_options.h"
@@ -14,13 +13,11 @@
 #include "analyzer/output/diff_table.h"
 #include "analyzer/output/exporters.h"
 #include "analyzer/output/forms.h"
-#include "analyzer/reports/gpu_times.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -39,42 +36,6 @@ struct DiffArguments {
   ReportOptions report;
   StackOptions stacks;
 };
-
-struct Side {
-  std::vector<RunWork> runs;
-  std::vector<std::string> coverage;
-  std::unique_ptr<const StackTree> stacks;  // of the first run, for an HTML page
-};
-
-// A run may be a folder. All its logs belong to one program, as `prof record --output FOLDER` writes them.
-std::vector<std::string> files_of(const std::string& input) {
-  if (!std::filesystem::is_directory(input)) return {input};
-  std::vector<std::string> files;
-  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(input)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".plog") files.push_back(entry.path().string());
-  }
-  if (files.empty()) throw std::runtime_error(fmt::format("{}: a folder without logs (*.plog)", input));
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Side read_side(const DiffArguments& options, const std::vector<std::string>& files, bool with_stacks, int& status) {
-  Side side;
-  for (const std::string& file : files) {
-    const std::unique_ptr<Trace> trace = read_inputs(files_of(file));
-    need_all_times("diff", *trace);
-    const Views views(*trace, {}, options.stacks);
-    const Selection everything;
-    const AnalysisInput input{*trace, views, everything, options.report};
-    side.runs.push_back(run_rows(input, file, options.side_by_side));
-    if (with_stacks && side.stacks == nullptr)
-      side.stacks = std::make_unique<const StackTree>(stack_tree(input, StackMetric::GpuTime));
-    side.coverage.push_back(fmt::format("{}: {}", file, coverage_line(*trace)));
-    std::fprintf(stderr, "prof: %s\n", side.coverage.back().c_str());
-    status = std::max(status, tell_damage(*trace));
-  }
-  return side;
-}
 
 void write_rows(const DiffArguments& options, const DiffAnswer& answer, TableForm form, Sink& sink) {
   const RunDiff& diff = answer.diff;
@@ -120,21 +81,17 @@ int run_diff_verb(const DiffArguments& options) {
   const std::vector<Form> forms = diff_forms();
   const Form form = choose_form(forms, "diff", options.table.format, output.path);
   const auto* const exporter = exporter_named(kDiffExporters, form.name);
-  std::vector<std::string> read;
-  for (const std::vector<std::string>* const inputs : {&options.now, &options.before}) {
-    for (const std::string& input : *inputs) {
-      const std::vector<std::string> files = files_of(input);
-      read.insert(read.end(), files.begin(), files.end());
-    }
-  }
+  std::vector<std::string> read = files_of_runs(options.now);
+  for (const std::string& file : files_of_runs(options.before)) read.push_back(file);
   read.insert(read.end(), options.report.devices.begin(), options.report.devices.end());
   check_output(output.path, output.force, read);
   if (exporter != nullptr && exporter->write == write_gate_junit && options.rules.empty())
     throw std::runtime_error("JUnit XML has a test case for each --fail-if; none is given");
   const bool page = exporter != nullptr && exporter->write == write_diff_page;
   int status = kComplete;
-  Side before = read_side(options, options.before, page, status);
-  Side now = read_side(options, options.now, page, status);
+  const ReadSideOptions side{options.report, options.stacks, options.side_by_side, page};
+  ReadSide before = read_side(options.before, side, status);
+  ReadSide now = read_side(options.now, side, status);
   std::vector<std::string> coverage = before.coverage;
   coverage.insert(coverage.end(), now.coverage.begin(), now.coverage.end());
   auto progress = std::make_unique<ProgressLine>("comparing");

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
+#include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -171,6 +173,27 @@ Finding examine_counters_permission() {
   return {FindingVerdict::Ok, "permissions", "nothing is forbidden", ""};
 }
 
+// Whether a process may follow its own threads with perf events (PROF_HOST_SAMPLES).
+Finding examine_host_samples() {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.exclude_kernel = 1;
+  attr.context_switch = 1;
+  attr.disabled = 1;
+  const long descriptor = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (descriptor >= 0) {
+    close(static_cast<int>(descriptor));
+    return {FindingVerdict::Ok, "host samples", "threads can be sampled while they run and while they wait", ""};
+  }
+  return {FindingVerdict::Less, "host samples",
+          fmt::format("perf events are refused ({}): threads are sampled while they wait, and running threads without "
+                      "their stacks",
+                      std::strerror(errno)),
+          "kernel.perf_event_paranoid of 2 or less; in a container, the system call perf_event_open must be allowed"};
+}
+
 }  // namespace
 
 std::vector<Finding> examine_machine(const std::string& library, const std::string& output) {
@@ -184,6 +207,7 @@ std::vector<Finding> examine_machine(const std::string& library, const std::stri
   findings.push_back(examine_unwinder(library));
   examine_folder(output, findings);
   findings.push_back(examine_counters_permission());
+  findings.push_back(examine_host_samples());
   findings.push_back(examine_other_tools());
   return findings;
 }

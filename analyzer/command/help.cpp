@@ -1,10 +1,10 @@
 // prof help [VERB] and prof version. prepare_words() rewrites `prof help VERB` to `prof VERB --help`, so the verb
 // `help` only appears in lists.
 #include "analyzer/command/command.h"
+#include "preload/format/block.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
-#include <cstdio>
 
 namespace prof::analyzer {
 
@@ -13,10 +13,11 @@ void add_help(CLI::App& app, Run& /*run*/) {
 }
 
 void add_version(CLI::App& app, Run& run) {
-  CLI::App* const verb = app.add_subcommand("version", "print the version of prof");
+  CLI::App* const verb =
+      app.add_subcommand("version", "print the version, the commit and the versions of logs it reads");
   verb->callback([&run] {
     run = [] {
-      std::puts(PROF_VERSION);
+      fmt::print("{}\ncommit {}\nreads logs of versions 1 to {}\n", PROF_VERSION, built_commit, format::kFormatVersion);
       return kComplete;
     };
   });

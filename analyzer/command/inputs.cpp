@@ -1,5 +1,7 @@
 #include "analyzer/command/inputs.h"
 
+#include "analyzer/analysis/collectives/host_clocks.h"
+#include "analyzer/analysis/collectives/process_ranks.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/sink.h"
@@ -10,10 +12,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -36,12 +40,28 @@ bool equal_contents(const std::string& a, const std::string& b) {
   }
 }
 
+// A number that files of equal contents share: their size and the bytes at both ends. So a job's many logs of one size
+// are not compared with each other.
+size_t ends_of(const std::string& path, off_t size) {
+  constexpr off_t kEnd = off_t{1} << 12;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  std::string bytes = std::to_string(size);
+  if (file == nullptr) return std::hash<std::string>()(bytes);
+  std::array<char, kEnd> end{};
+  for (const off_t at : {off_t{0}, std::max<off_t>(0, size / 2), std::max<off_t>(0, size - kEnd)}) {
+    if (fseeko(file.get(), at, SEEK_SET) != 0) break;
+    bytes.append(end.data(), std::fread(end.data(), 1, end.size(), file.get()));
+  }
+  return std::hash<std::string>()(bytes);
+}
+
 }  // namespace
 
 std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
   std::vector<std::string> once;
   std::map<std::pair<dev_t, ino_t>, std::string> known;
-  std::map<off_t, std::vector<std::string>> of_size;
+  std::map<off_t, std::vector<std::string>> of_size;                     // those not in of_ends yet
+  std::map<std::pair<off_t, size_t>, std::vector<std::string>> of_ends;  // of sizes that several files have
   for (const std::string& path : paths) {
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
@@ -52,7 +72,14 @@ std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
                      readable_lines(path).c_str(), readable_lines(as).c_str());
         continue;
       }
-      std::vector<std::string>& others = of_size[info.st_size];
+      std::vector<std::string>& first = of_size[info.st_size];
+      first.push_back(path);
+      if (first.size() == 1) {
+        once.push_back(path);
+        continue;
+      }
+      if (first.size() == 2) of_ends[{info.st_size, ends_of(first[0], info.st_size)}].push_back(first[0]);
+      std::vector<std::string>& others = of_ends[{info.st_size, ends_of(path, info.st_size)}];
       const auto copy =
           info.st_size == 0 ? others.end() : std::find_if(others.begin(), others.end(), [&](const std::string& other) {
             return equal_contents(other, path);
@@ -73,7 +100,11 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
   ProgressLine progress("reading");
   ImportOptions options;
   options.progress = [&](double share) { progress.share(share); };
-  return read_trace(once, options);
+  std::unique_ptr<Trace> trace = read_trace(once, options);
+  find_ranks(*trace);
+  if (const std::string moved = align_clocks(*trace); !moved.empty())
+    std::fprintf(stderr, "prof: %s\n", readable_lines(moved).c_str());
+  return trace;
 }
 
 int tell_damage(const Trace& trace) {
@@ -92,6 +123,10 @@ int tell_damage(const Trace& trace) {
     for (const std::string& each : process.partial)
       std::fprintf(stderr, "prof: %s: %s\n", readable_lines(process.source).c_str(), readable_lines(each).c_str());
     if (!process.damage.empty() || !process.partial.empty()) status = kPartial;
+  }
+  for (const std::string& line : rank_problems(trace)) {
+    std::fprintf(stderr, "prof: %s\n", readable_lines(line).c_str());
+    status = kPartial;
   }
   if (any_sum_saturated) {
     std::fprintf(stderr, "prof: a sum is too large for 64 bits and is cut there\n");

@@ -13,7 +13,8 @@ namespace prof::analyzer {
 // The list without files that are in it already, under the same or another name. Each of them is reported on stderr.
 std::vector<std::string> each_file_once(const std::vector<std::string>& paths);
 
-// Reads each file once. Throws InputError if a file cannot be used at all.
+// Reads each file once, and puts the times of all hosts on one clock (host_clocks.h). Throws
+// InputError if a file cannot be used at all.
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths);
 
 // Prints every damaged place and what is not read. Returns kComplete, or kPartial if there is any.

@@ -1,5 +1,6 @@
 // prof record: runs a program with libprof.so preloaded, ends with the program's exit status or signal, and prints the
 // names of the logs. Its flags are the recorder's options: preload/format/options.def.
+#include "analyzer/base/unfinished_file.h"
 #include "analyzer/command/chip_metrics.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/counter_list.h"
@@ -10,6 +11,7 @@
 #include "analyzer/command/usage.h"
 #include "preload/format/block.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -121,6 +123,37 @@ void check_program(const std::vector<std::string>& command, const CLI::App& verb
   }
 }
 
+// The file in which a process tells what it did while a recording was awaited that never started. Without it, the
+// reasons are less exact; so it may be missing.
+class Unstarted {
+ public:
+  // Creates it if the recording starts with a launch or a range.
+  explicit Unstarted(std::string_view start) {
+    if (!start.starts_with("launches:") && !start.starts_with("nvtx:")) return;
+    std::error_code error;
+    std::string path = (fs::temp_directory_path(error) / "prof.unstarted.XXXXXX").string();
+    if (error) return;
+    const int descriptor = mkostemp(path.data(), O_CLOEXEC);
+    if (descriptor < 0) return;
+    close(descriptor);
+    file_ = UnfinishedFile(path);
+  }
+  const std::string& path() const { return file_.path(); }
+  // Reads and deletes it.
+  std::string take_lines() {
+    if (file_.empty()) return {};
+    std::ifstream file(file_.path(), std::ios::binary);
+    std::string text(64 << 10, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<size_t>(file.gcount()));
+    file_.remove();
+    return text;
+  }
+
+ private:
+  UnfinishedFile file_;
+};
+
 int record(const CLI::App& verb, const std::vector<std::string>& command,
            std::vector<std::pair<std::string, std::string>> variables) {
   check_program(command, verb);
@@ -131,15 +164,8 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
                     "set PROF_LIBRARY to it",
                     library));
   }
-  std::string output;
-  for (const auto& [name, value] : variables) {
-    if (name == "PROF_OUTPUT") output = value;
-  }
-  if (output.empty()) {
-    const char* const inherited = std::getenv("PROF_OUTPUT");
-    output = inherited != nullptr && *inherited != '\0' ? inherited : ".";
-  }
-  output = absolute_output(output);
+  const std::string given = given_value(variables, "PROF_OUTPUT");
+  const std::string output = absolute_output(given.empty() ? "." : given);
   variables.emplace_back("PROF_OUTPUT", output);
   std::error_code error;
   if (!is_name_pattern(output))
@@ -156,6 +182,9 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
   if (others != nullptr && *others != '\0') preload += std::string(":") + others;
   variables.emplace_back("LD_PRELOAD", preload);
 
+  Unstarted unstarted(given_value(variables, "PROF_START"));
+  if (!unstarted.path().empty()) variables.emplace_back("PROF_UNSTARTED", unstarted.path());
+
   const auto begun =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const auto started = std::chrono::steady_clock::now();
@@ -165,10 +194,11 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
     fmt::print(stderr, "prof: {}: {}\n", command[0], missing ? "no such program" : std::strerror(end.exec_error));
     return missing ? 127 : 126;
   }
+  const std::string seen = unstarted.take_lines();
   const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun));
   if (logs.empty()) {
     const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - started;
-    print_reasons({program, command, variables, output, ran.count()});
+    print_reasons({program, command, variables, output, ran.count(), seen});
   } else {
     name_logs(logs);
   }

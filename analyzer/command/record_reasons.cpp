@@ -4,6 +4,7 @@
 
 #include "preload/format/number_list.h"
 #include "preload/format/option_values.h"
+#include "preload/format/rank_variables.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -24,15 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace option = format::option;
-
-// The value that the program got; empty if there is none.
-std::string given_value(const UnrecordedRun& run, const char* name) {
-  for (const auto& [variable, value] : run.variables) {
-    if (variable == name) return value;
-  }
-  const char* const inherited = std::getenv(name);
-  return inherited != nullptr ? inherited : "";
-}
 
 // Where a text sets or removes LD_PRELOAD: "LD_PRELOAD", "env -i"; empty if it does neither.
 std::string_view replaces_preload(std::string_view text) {
@@ -96,7 +88,7 @@ std::optional<Obstacle> unwritable_folder(const UnrecordedRun& run) {
 }
 
 std::optional<Obstacle> late_delay(const UnrecordedRun& run) {
-  const std::string delay = given_value(run, "PROF_DELAY");
+  const std::string delay = given_value(run.variables, "PROF_DELAY");
   uint64_t ns = 0;
   if (delay.empty() || !option::Seconds::read(delay, {}, ns)) return std::nullopt;
   const double seconds = static_cast<double>(ns) / 1e9;
@@ -118,7 +110,8 @@ bool is_in_list(const std::string& list, const std::string& name) {
 }
 
 void add_filters(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
-  const std::string names = given_value(run, "PROF_PROCESSES"), name = fs::path(run.command.front()).filename();
+  const std::string names = given_value(run.variables, "PROF_PROCESSES"),
+                    name = fs::path(run.command.front()).filename();
   if (!names.empty() && !is_in_list(names, name)) {
     reasons.push_back(
         {fmt::format("--processes {} leaves out {}; of the processes that it starts, only those with these "
@@ -126,12 +119,11 @@ void add_filters(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
                      names, name),
          "give the name of the program that uses the GPU, without its folder"});
   }
-  const std::string ranks = given_value(run, "PROF_RANKS");
+  const std::string ranks = given_value(run.variables, "PROF_RANKS");
   if (!ranks.empty() && ranks != "all") {
-    for (const char* const variable :
-         {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    for (const char* const variable : format::kRankVariables) {
       uint64_t rank = 0;
-      const std::string value = given_value(run, variable);
+      const std::string value = given_value(run.variables, variable);
       if (value.empty()) continue;
       if (format::read_number(value, rank) && !format::number_in_list(ranks, rank))
         reasons.push_back(
@@ -140,16 +132,35 @@ void add_filters(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
     }
   }
   option::Flag::Value children = true;
-  const std::string only = given_value(run, "PROF_CHILDREN");
+  const std::string only = given_value(run.variables, "PROF_CHILDREN");
   if (!only.empty() && option::Flag::read(only, {}, children) && !children) {
     reasons.push_back({fmt::format("--children 0 records {} only, and not what it starts", name),
                        "leave out --children if another process uses the GPU"});
   }
 }
 
+// What the process that made most launches or ranges did while it awaited another one.
+struct Awaiting {
+  uint64_t count = 0;
+  std::string names;  // of ranges: "a, b"
+
+  Awaiting(std::string_view lines, std::string_view kind) {
+    while (!lines.empty()) {
+      std::string_view line = format::next_part(lines, '\n');
+      if (!line.starts_with(kind) || line.substr(kind.size(), 1) != " ") continue;
+      line.remove_prefix(kind.size() + 1);
+      uint64_t number = 0;
+      if (!format::read_number(format::next_part(line, ' '), number) || number <= count) continue;
+      count = number;
+      names.clear();
+      while (!line.empty()) names += (names.empty() ? "" : ", ") + std::string(format::next_part(line, '\t'));
+    }
+  }
+};
+
 // The recording waits for an event.
 void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
-  const std::string start = given_value(run, "PROF_START");
+  const std::string start = given_value(run.variables, "PROF_START");
   option::OneOf<option::Start> word;
   if (start.empty() || !option::OneOf<option::Start>::read(start, {}, word) || word == option::Start::Now) return;
   std::string event;
@@ -157,12 +168,34 @@ void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
     case option::Start::Now: return;
     case option::Start::Profiler: event = "the program did not call cudaProfilerStart or cuProfilerStart"; break;
     case option::Start::Signal: {
-      const std::string signal = given_value(run, "PROF_SIGNAL");
+      const std::string signal = given_value(run.variables, "PROF_SIGNAL");
       event = fmt::format("the program did not receive SIG{}", signal.empty() ? "USR1 or SIGUSR2" : signal);
       break;
     }
-    case option::Start::Launches: event = fmt::format("the program made fewer than {} launches", word.number); break;
-    case option::Start::Nvtx: event = fmt::format("no NVTX range with the name {} began", start.substr(5)); break;
+    case option::Start::Launches: {
+      const Awaiting seen(run.unstarted, "launches");
+      if (seen.count != 0) {
+        reasons.push_back({fmt::format("recording starts with launch {} of a process (--start {}), and no process made "
+                                       "more than {}",
+                                       word.number, start, seen.count),
+                           fmt::format("give a smaller number, such as --start launches:{}", seen.count / 2 + 1)});
+        return;
+      }
+      event = fmt::format("the program made fewer than {} launches", word.number);
+      break;
+    }
+    case option::Start::Nvtx: {
+      const Awaiting seen(run.unstarted, "ranges");
+      if (seen.count != 0) {
+        reasons.push_back({fmt::format("recording starts with an NVTX range (--start {}), and none of the {} ranges of "
+                                       "the program has this name; names of the first ones: {}",
+                                       start, seen.count, seen.names.empty() ? "none" : seen.names),
+                           "give the name of a range as the program has it"});
+        return;
+      }
+      event = fmt::format("no NVTX range with the name {} began", start.substr(5));
+      break;
+    }
     case option::Start::Control: event = "no prof ctl PID start came"; break;
   }
   reasons.push_back(
@@ -171,6 +204,14 @@ void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
 }
 
 }  // namespace
+
+std::string given_value(Variables variables, const char* name) {
+  for (const auto& [variable, value] : variables) {
+    if (variable == name) return value;
+  }
+  const char* const inherited = std::getenv(name);
+  return inherited != nullptr ? inherited : "";
+}
 
 std::vector<Obstacle> why_nothing_was_recorded(const UnrecordedRun& run) {
   if (const auto obstacle = why_not_recordable(run.program)) return {*obstacle};

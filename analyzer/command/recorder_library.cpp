@@ -1,6 +1,7 @@
 // See recorder_library.h.
 #include "analyzer/command/recorder_library.h"
 
+#include "analyzer/base/installed_file.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/nearest.h"
 #include "analyzer/output/forms.h"
@@ -124,15 +125,11 @@ std::string find_recorder() {
                                            std::strerror(errno)));
     return fs::absolute(given);
   }
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  std::string looked;
-  for (const char* const place :
-       {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
-    const fs::path path = (folder / place).lexically_normal();
-    if (access(path.c_str(), R_OK) == 0) return path;
-    looked += "\n  " + path.string();
-  }
-  throw std::runtime_error("libprof.so is not beside prof; looked for" + looked + "\nset PROF_LIBRARY to its path");
+  const InstalledFile library = find_installed("libprof.so");
+  if (!library.path.empty()) return library.path;
+  throw std::runtime_error(fmt::format(
+      "libprof.so was not found; looked for\n  {}\ncopy it to one of these places, or set PROF_LIBRARY to its path",
+      fmt::join(library.looked, "\n  ")));
 }
 
 bool is_name_pattern(const std::string& output) {

@@ -4,19 +4,25 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/help_text.h"
+#include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/nearest.h"
 #include "analyzer/command/progress.h"
+#include "analyzer/command/rank_inputs.h"
 #include "analyzer/command/report_help.h"
 #include "analyzer/command/report_options.h"
 #include "analyzer/command/report_stacks.h"
+#include "analyzer/command/selection_options.h"
 #include "analyzer/command/sort_option.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/exporters.h"
 #include "analyzer/output/forms.h"
+#include "analyzer/output/page/rank_page.h"
 #include "analyzer/reports/gpu_times.h"
+#include "analyzer/reports/ranks/ranks.h"
 #include "analyzer/reports/reports.h"
+#include "analyzer/reports/run_report.h"
 #include "analyzer/reports/taken_options.h"
 #include "analyzer/table/table_document.h"
 
@@ -24,6 +30,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -44,12 +51,15 @@ struct ReportArguments {
   bool list = false, help = false;
   std::vector<GivenOption> given;  // options that only some reports take
   std::string from, to, sort;
+  std::string split;  // rank, host or process: tables of their own
   std::optional<size_t> limit;
   Selection selection;
   ReportOptions report;
   StackOptions stacks;
   std::vector<std::string> before;  // --vs
 };
+
+constexpr std::string_view kKernelFlag = "--kernel";
 
 const Report* find_report(const std::string& name) {
   const auto found =
@@ -74,6 +84,7 @@ struct PlannedReport {
   const Report* report;
   Form form;
   std::string path;
+  OwnerGroup part = {};  // of --split; without a name: all processes
 
   bool is_roofline() const {
     return report->name == "roofline" && exporter_named(kRooflineExporters, form.name) != nullptr;
@@ -106,6 +117,36 @@ std::vector<PlannedReport> plan_reports(const std::vector<const Report*>& report
     }
   }
   return plan;
+}
+
+// CSV has no place for the name of a part, and pictures of stacks are one a file.
+void check_split(const std::vector<PlannedReport>& plan, bool each_its_file) {
+  for (const PlannedReport& planned : plan) {
+    if (planned.report->name == "ranks") throw std::runtime_error("--split: ranks compares ranks in one table");
+    if (each_its_file || (planned.form.holds_several && !planned.stacks() && !planned.is_roofline())) continue;
+    throw std::runtime_error(fmt::format(
+        "--split: several tables do not fit {} {}; give a folder that ends in /, such as -o reports/ "
+        "--format {}",
+        planned.path == "-" ? "--format" : planned.path + " of format", planned.form.name, planned.form.name));
+  }
+}
+
+// The plan with a table for each rank, host or process (--split). In a folder each has a file of its own.
+std::vector<PlannedReport> split_plan(const std::vector<PlannedReport>& plan, const std::vector<OwnerGroup>& parts,
+                                      bool each_its_file) {
+  std::vector<PlannedReport> split;
+  for (const PlannedReport& planned : plan) {
+    for (const OwnerGroup& part : parts) {
+      PlannedReport& one = split.emplace_back(planned);
+      one.part = part;
+      if (!each_its_file) continue;
+      std::string word = part.name;
+      std::replace_if(
+          word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '-');
+      one.path.insert(one.path.size() - planned.form.extension.size(), "-" + word);
+    }
+  }
+  return split;
 }
 
 void make_folder(const std::string& path) {
@@ -168,6 +209,12 @@ std::vector<std::string> write_stacks_of(const ReportArguments& options, const R
 // Writes an answer that is no table. Returns the notes of the report.
 std::vector<std::string> write_other(const ReportArguments& options, const PlannedReport& planned,
                                      const AnalysisInput& input, Sink& sink) {
+  if (groups_by_owner(input.options)) {
+    throw std::runtime_error(
+        fmt::format("--group-by {}: only tables have rows by rank, host, process or device; for "
+                    "{} give --rank, --host, --process or --device",
+                    fmt::join(input.options.group_by, ","), planned.form.name));
+  }
   if (const auto format = planned.stacks()) return write_stacks_of(options, *planned.report, input, *format, sink);
   Estimates estimates(input, RowsAre::ByWork);
   exporter_named(kRooflineExporters, planned.form.name)->write(input.trace, roofline(input, estimates), sink);
@@ -175,19 +222,33 @@ std::vector<std::string> write_other(const ReportArguments& options, const Plann
   return {notes.begin(), notes.end()};
 }
 
-Table finished_table(const ReportArguments& options, const Report& report, const AnalysisInput& input, bool is_text) {
+Table finished_table(const ReportArguments& options, const PlannedReport& planned, const AnalysisInput& input,
+                     TableForm form) {
+  const Report& report = *planned.report;
   const ProgressLine progress("computing " + std::string(report.name));
-  Table table = run_report(report, input);
+  Table table = run_report(report, input, owners_shown(form));
   const size_t all_rows = table.rows();
-  const size_t limit = options.limit.value_or(is_text ? table.text_limit : 0);
+  const size_t limit = options.limit.value_or(form == TableForm::Text ? table.text_limit : 0);
   if (!options.sort.empty() && !table.sort_by(options.sort, limit))
     throw std::runtime_error("--sort: " + unknown_column(table, options.sort));
   table.limit(limit);
+  if (!planned.part.name.empty()) table.notes.insert(table.notes.begin(), planned.part.name);
   if (!options.selection.all()) table.notes.push_back(options.selection.text());
   if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
   table.coverage = coverage_line(input.trace);
   if (any_sum_saturated) table.coverage += "; sums that are too large for 64 bits are cut there";
   return table;
+}
+
+constexpr std::string_view kRanks = "ranks";
+
+// The picture of a page with the report `ranks`; empty if there is none.
+std::string picture_of_ranks(std::span<const PlannedReport> plan, const Trace& trace, const Views& views) {
+  const bool any = std::any_of(plan.begin(), plan.end(), [](const PlannedReport& planned) {
+    return planned.report->name == kRanks && planned.form.name == "html";
+  });
+  const std::shared_ptr<const RankJob> job = any ? views.derived<JobOfLogs>().job : nullptr;
+  return job ? rank_steps_page(trace, *job) : std::string();
 }
 
 // Writes reports [first, last) of the plan, which share a file.
@@ -197,12 +258,16 @@ void write_file(const ReportArguments& options, std::span<const PlannedReport> p
   const std::string& path = plan.front().path;
   Sink sink(path);
   const TableForm format = table_form(plan.front().form.name).value_or(TableForm::Text);
-  TableDocument document(sink, format, options.table.unit, plan.size(), output.terminal_columns());
+  const std::string picture = picture_of_ranks(plan, trace, views);
+  TableDocument document(sink, format, options.table.unit, plan.size() + (picture.empty() ? 0 : 1),
+                         output.terminal_columns());
   std::vector<std::string> notes;
   bool others = false;
   for (const PlannedReport& planned : plan) {
     const ReportOptions taken = taken_options(*planned.report, options.given, options.report);
-    const AnalysisInput input{trace, views, options.selection, taken};
+    Selection selection = options.selection;
+    if (!planned.part.name.empty()) selection.processes = planned.part.processes;
+    const AnalysisInput input{trace, views, selection, taken};
     if (planned.is_roofline() || planned.stacks()) {
       if (plan.size() == 1) {
         notes = write_other(options, planned, input, sink);
@@ -221,7 +286,7 @@ void write_file(const ReportArguments& options, std::span<const PlannedReport> p
       throw std::runtime_error(
           "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
     }
-    const Table table = finished_table(options, *planned.report, input, format == TableForm::Text);
+    const Table table = finished_table(options, planned, input, format);
     if (output.terminal_columns() != 0) {
       document.add(table);
     } else {
@@ -229,11 +294,35 @@ void write_file(const ReportArguments& options, std::span<const PlannedReport> p
       document.add(table);
     }
   }
+  if (!picture.empty()) document.add_page("Which steps took longer on which rank?", "steps", picture);
   document.close();
   sink.close();
   // A table has its notes and its coverage line in it.
   for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
   if (others) std::fprintf(stderr, "prof: %s\n", coverage_line(trace).c_str());
+}
+
+// Whether the word after a report that takes --kernel is the kernel: `prof report sass KERNEL LOG`.
+bool names_kernel(const ReportArguments& options, const std::vector<const Report*>& reports,
+                  const std::vector<std::string>& inputs, const std::string& word) {
+  if (reports.empty() || !inputs.empty() || !options.report.kernel.empty() || word == options.words.back())
+    return false;
+  const std::vector<TakenOption> taken = options_of(*reports.back());
+  return word.front() != '@' && access(word.c_str(), F_OK) != 0 &&
+         std::any_of(taken.begin(), taken.end(), [](const TakenOption& each) { return each.flag == kKernelFlag; });
+}
+
+// Prints what makes the comparison of ranks incomplete. Returns whether there is anything.
+bool tell_rank_problems(const Trace& trace, const RankJob& job, const std::vector<std::string>& unusable) {
+  constexpr size_t kMost = 20;
+  for (size_t i = 0; i < unusable.size() && i < kMost; ++i)
+    std::fprintf(stderr, "prof: %s; it is left out\n", readable_lines(unusable[i]).c_str());
+  if (unusable.size() > kMost)
+    std::fprintf(stderr, "prof: %zu more files cannot be used and are left out; prof check lists them\n",
+                 unusable.size() - kMost);
+  const std::vector<std::string> lines = job_problems(trace, job);
+  for (const std::string& line : lines) std::fprintf(stderr, "prof: %s\n", readable_lines(line).c_str());
+  return !unusable.empty() || !lines.empty();
 }
 
 int run_report(ReportArguments& options, const CLI::App& verb) {
@@ -243,6 +332,9 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
     const Report* const report = inputs.empty() ? find_report(word) : nullptr;
     if (report != nullptr) {
       reports.push_back(report);
+    } else if (names_kernel(options, reports, inputs, word)) {
+      options.report.kernel = word;
+      options.given.push_back({std::string(kKernelFlag), {word}});
     } else {
       inputs.push_back(word);
     }
@@ -258,19 +350,29 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
     std::fprintf(stderr, "prof: %s\n", line.c_str());
   if (inputs.empty()) throw std::runtime_error("no log or trace given");
   for (const Report* report : reports) check_selection(*report, options.selection);
+  inputs = input_files(inputs);
   check_inputs(inputs);
-  const std::vector<PlannedReport> plan = plan_reports(reports, options.table);
+  std::vector<PlannedReport> plan = plan_reports(reports, options.table);
   const bool each_its_file = is_folder(options.table.output.path);
+  if (!options.split.empty()) check_split(plan, each_its_file);
   const std::vector<std::string> read = files_read(options, inputs);
-  for (const PlannedReport& planned : plan) check_output(planned.path, options.table.output.force, read);
+  if (options.split.empty()) {
+    for (const PlannedReport& planned : plan) check_output(planned.path, options.table.output.force, read);
+  }
   if (each_its_file) make_folder(options.table.output.path);
   CategoryRules rules = read_category_rules(options.report.rules);
-  const std::unique_ptr<Trace> trace = read_inputs(inputs);
-  options.selection.find_processes(*trace);
-  options.selection.find_places(*trace);
-  if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
-  if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
-  if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
+  const bool about_ranks =
+      std::any_of(reports.begin(), reports.end(), [](const Report* report) { return report->name == kRanks; });
+  const bool one_by_one = about_ranks && reports.size() == 1 &&
+                          !needs_whole_model(options.selection, options.from, options.to, options.report);
+  RankInputs ranks;
+  if (one_by_one) {
+    ranks = read_ranks(inputs, options.report);
+  } else {
+    ranks.trace = read_inputs(inputs);
+  }
+  const std::unique_ptr<Trace>& trace = ranks.trace;
+  find_selection(options.selection, *trace, options.from, options.to);
   for (const Report* report : reports) {
     check_gpu_times(*report, *trace, options.selection, taken_options(*report, options.given, options.report));
   }
@@ -281,6 +383,17 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
   const Views views(*trace, std::move(rules), options.stacks);
   options.selection.find_ranges(*trace, views, options.report.captured);
 
+  if (about_ranks) {
+    if (!ranks.job) ranks.job = job_of({*trace, views, options.selection, options.report});
+    views.derived<JobOfLogs>().job = ranks.job;
+  }
+
+  if (!options.split.empty()) {
+    plan = split_plan(plan, owner_groups({*trace, views, options.selection, options.report}, {options.split}),
+                      each_its_file);
+    for (const PlannedReport& planned : plan) check_output(planned.path, options.table.output.force, read);
+  }
+
   const std::span<const PlannedReport> all(plan);
   if (each_its_file) {
     for (size_t i = 0; i < plan.size(); ++i) write_file(options, all.subspan(i, 1), *trace, views);
@@ -288,7 +401,9 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
     write_file(options, all, *trace, views);
   }
   if (is_csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
-  return tell_damage(*trace);
+  const int status = tell_damage(*trace);
+  const bool told = about_ranks && tell_rank_problems(*trace, *ranks.job, ranks.unusable);
+  return told ? std::max<int>(status, kPartial) : status;
 }
 
 }  // namespace
@@ -298,55 +413,20 @@ void add_report(CLI::App& app, Run& run) {
   const auto options = std::make_shared<ReportArguments>();
   verb->set_help_flag();
   verb->add_flag("-h,--help", options->help, "print this, or after report names what these reports take and show");
-  verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
+  verb->add_option("NAMES-AND-FILES", options->words,
+                   "report names, then logs, traces of other tools, folders of them, @list");
   verb->add_flag("--list", options->list, "list the reports by question");
   add_names_option(*verb, options->names_given);
   options->table.add_to(*verb, all_report_forms());
-  verb->add_option("--from", options->from,
-                   "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
-  verb->add_option("--to", options->to, "end of the window");
+  add_window_options(*verb, options->from, options->to);
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
   verb->add_option("--limit", options->limit, "most rows; 0: all")->check(whole_number(0))->option_text("N");
-  verb->add_option("--process", options->selection.process_words, "process ids or names of executables")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  verb->add_option("--rank", options->selection.ranks, "ranks of processes")
-      ->check(whole_number(0))
-      ->option_text("N,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  verb->add_option("--device", options->selection.devices, "device ordinals")
-      ->check(whole_number(0))
-      ->option_text("N,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  verb->add_option("--stream", options->selection.streams, "stream numbers")
-      ->check(whole_number(0))
-      ->option_text("N,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  verb->add_option("--thread", options->selection.threads, "system thread ids")
-      ->check(whole_number(0))
-      ->option_text("N,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  verb->add_option("--nvtx", options->selection.nvtx_words,
-                   "NVTX ranges and annotations: begin of the name, or an expression; after an @ the domain")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false)
-      ->option_text("NAME[@DOMAIN]");
+  verb->add_option("--split", options->split, "a table of its own for each rank, host or process")
+      ->check(one_of({"rank", "host", "process"}));
+  add_place_options(*verb, options->selection);
+  add_list(*verb, "--stream", options->selection.streams, "stream numbers", "N,...")->check(whole_number(0));
+  add_list(*verb, "--thread", options->selection.threads, "system thread ids", "N,...")->check(whole_number(0));
+  add_nvtx_option(*verb, options->selection);
   add_report_options(*verb, options->report);
   add_symbol_options(*verb, options->stacks);
   verb->add_option("--vs", options->before, "stacks, flame: logs or traces to compare with")

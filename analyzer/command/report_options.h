@@ -78,10 +78,14 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
       ->option_text("FILE");
   verb.add_option("--device-as", options.device_as, "take every device for this GPU (prof devices)")
       ->option_text("NAME");
+  verb.add_option("--kernel", options.kernel, "sass: the kernel, if it is not the one with most samples")
+      ->option_text("PATTERN");
   verb.add_option("--metric", options.metric,
-                  "stacks, hot-stacks, flame: gpu-time, cpu-time, launches, bytes, allocated-bytes or idle")
+                  "stacks, hot-stacks, flame: gpu-time, cpu-time, launches, bytes, allocated-bytes, idle or host-time")
       ->option_text("METRIC")
       ->capture_default_str();
+  verb.add_flag("--lines", options.lines,
+                "stacks, flame: divide the GPU time of kernels by source line and stall reason, from PC samples");
   verb.add_option("--rules", options.rules, "file of kernel categories, tested before the built-in ones")
       ->option_text("FILE");
 }

@@ -1,5 +1,6 @@
 // prof summary LOG…: where the time went, as nvprof printed it.
 #include "analyzer/command/command.h"
+#include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/nvprof_text.h"
@@ -26,6 +27,7 @@ int run_summary(SummaryArguments options) {
   ignore_broken_pipes();
   const TableForm form = options.table.answer_form("summary");
   const OutputOptions& output = options.table.output;
+  options.inputs = input_files(options.inputs);
   check_output(output.path, output.force, options.inputs);
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const KernelNames names(*trace);
@@ -62,7 +64,7 @@ void add_summary(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("summary", "where the time went, by kernel and by call, as nvprof printed it");
   const auto options = std::make_shared<SummaryArguments>();
-  verb->add_option("LOG", options->inputs, "logs; one block for each process")->required();
+  verb->add_option("LOG", options->inputs, "logs, folders of logs, @list; one block for each process")->required();
   verb->add_flag("--gpu", options->gpu, "GPU activities");
   verb->add_flag("--api", options->api, "CUDA calls");
   verb->add_flag("--nvtx", options->nvtx, "NVTX ranges");

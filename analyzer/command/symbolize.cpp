@@ -2,20 +2,29 @@
 // are added to the log.
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/progress.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/input/log/log_embed.h"
+#include "analyzer/symbols/cubins_of_log.h"
+
+#include "preload/format/kept_cubins.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -49,6 +58,20 @@ Table module_table(const Trace& trace, const Symbols& symbols) {
   return table;
 }
 
+// Where the cubins of a log with PC samples go, if the log gets another name; empty: nowhere.
+std::string cubins_output(const Trace& trace, const std::string& log, const OutputOptions& to) {
+  const std::vector<PcCubin>& cubins = trace.pc_samples.cubins;
+  const bool kept = std::any_of(cubins.begin(), cubins.end(), [](const PcCubin& cubin) { return cubin.kept; });
+  if (!kept || to.is_stdout() || to.path == log) return {};
+  std::error_code error;
+  if (!std::filesystem::exists(log + format::kCubinFileEnding, error)) {
+    std::fprintf(stderr, "prof: %s%s: not found; PC samples of %s will have no lines\n", log.c_str(),
+                 format::kCubinFileEnding, to.path.c_str());
+    return {};
+  }
+  return to.path + format::kCubinFileEnding;
+}
+
 int embed(const SymbolizeArguments& options) {
   for (const std::string& path : options.logs) {
     const LogOpenResult opened = LogFile::open(path);
@@ -61,6 +84,9 @@ int embed(const SymbolizeArguments& options) {
       void(choose_form(kLogForms, "a log", "", to.path));
       check_output(to.path, to.force, options.logs);
     }
+    const std::string cubins = cubins_output(*trace, path, to);
+    const std::string read[] = {path, path + format::kCubinFileEnding};
+    if (!cubins.empty() && KeptCubins(to.path).size() == 0) check_output(cubins, to.force, read);
     struct stat status {};
     const bool known = stat(path.c_str(), &status) == 0;
     Sink sink(output);
@@ -70,6 +96,13 @@ int embed(const SymbolizeArguments& options) {
     std::fprintf(stderr, "prof: %s: %llu addresses named in the log, %llu bytes more\n", output.c_str(),
                  static_cast<unsigned long long>(result.addresses),
                  static_cast<unsigned long long>(result.bytes_after - result.bytes_before));
+    if (!cubins.empty()) {
+      std::error_code error;
+      std::filesystem::copy_file(path + format::kCubinFileEnding, cubins,
+                                 std::filesystem::copy_options::overwrite_existing, error);
+      if (error) throw std::runtime_error(fmt::format("{}: {}", cubins, error.message()));
+      std::fprintf(stderr, "prof: %s: the cubins of the log's PC samples\n", cubins.c_str());
+    }
     for (const std::string& note : symbols.notes(*trace)) std::fprintf(stderr, "prof: %s\n", note.c_str());
   }
   return kComplete;
@@ -103,7 +136,7 @@ void add_symbolize(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("symbolize", "which native frames have names here; --embed puts the names into the log");
   const auto options = std::make_shared<SymbolizeArguments>();
-  verb->add_option("LOG", options->logs, "logs with call stacks")->required();
+  verb->add_option("LOG", options->logs, "logs with call stacks, folders of them, @list")->required();
   verb->add_flag("--embed", options->embed,
                  "write the names into the log itself (or into -o FILE), to be read on other machines");
   options->table.add_to(*verb, kTableForms);
@@ -114,7 +147,12 @@ void add_symbolize(CLI::App& app, Run& run) {
       "  prof symbolize --embed prof.42.plog                  before the log goes to another machine\n"
       "  prof symbolize --symbol-path build/ prof.42.plog     debug files that lie elsewhere\n"
       "Exit status: 0 complete, 1 the log is damaged, 2 no log or no output.");
-  verb->callback([options, &run] { run = [options] { return run_symbolize(*options); }; });
+  verb->callback([options, &run] {
+    run = [options] {
+      options->logs = input_files(options->logs);
+      return run_symbolize(*options);
+    };
+  });
 }
 
 }  // namespace prof::analyzer

@@ -9,10 +9,14 @@ constexpr const char* kAnswer = "Analyze logs, and traces of other tools";
 constexpr const char* kInspect = "Inspect files and machines";
 constexpr const char* kAbout = "About prof";
 constexpr Verb kVerbs[] = {
-    {"record", kRecord, add_record},        {"ctl", kRecord, add_ctl},          {"doctor", kRecord, add_doctor},
-    {"summary", kAnswer, add_summary},      {"report", kAnswer, add_report},    {"diff", kAnswer, add_diff},
-    {"trace", kAnswer, add_trace},          {"check", kInspect, add_check},     {"dump", kInspect, add_dump},
-    {"symbolize", kInspect, add_symbolize}, {"devices", kInspect, add_devices}, {"help", kAbout, add_help},
+    {"record", kRecord, add_record},    {"ctl", kRecord, add_ctl},
+    {"top", kRecord, add_top},          {"doctor", kRecord, add_doctor},
+    {"summary", kAnswer, add_summary},  {"report", kAnswer, add_report},
+    {"blame", kAnswer, add_blame},      {"diff", kAnswer, add_diff},
+    {"page", kAnswer, add_page},        {"trace", kAnswer, add_trace},
+    {"export", kAnswer, add_export},    {"check", kInspect, add_check},
+    {"dump", kInspect, add_dump},       {"symbolize", kInspect, add_symbolize},
+    {"devices", kInspect, add_devices}, {"help", kAbout, add_help},
     {"version", kAbout, add_version},
 };
 

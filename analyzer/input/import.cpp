@@ -3,6 +3,7 @@
 #include "analyzer/input/open_ranges.h"
 #include "analyzer/input/unusable_times.h"
 #include "analyzer/model/range_nesting.h"
+#include "analyzer/model/trace_times.h"
 
 #include <algorithm>
 #include <bit>
@@ -39,34 +40,8 @@ int64_t shifted(int64_t time_ns, int64_t by_ns) {
   return std::clamp(sum, -kFarthest, kFarthest);
 }
 
-// Moves the times of all rows from the mark on.
-void shift_rows(Trace& trace, const ImportMark& mark, int64_t by_ns) {
-  const auto move = [by_ns](int64_t& time_ns) { time_ns = shifted(time_ns, by_ns); };
-  for (uint32_t i = mark.host; i < trace.host.size(); ++i) {
-    move(trace.host[i].begin_ns);
-    move(trace.host[i].end_ns);
-  }
-  for (uint32_t i = mark.operations; i < trace.operations.size(); ++i) {
-    move(trace.operations[i].start_ns);
-    move(trace.operations[i].end_ns);
-  }
-  for (uint32_t i = mark.ranges; i < trace.ranges.size(); ++i) {
-    move(trace.ranges[i].begin_ns);
-    move(trace.ranges[i].end_ns);
-  }
-  for (uint32_t i = mark.marks; i < trace.marks.size(); ++i) {
-    move(trace.marks[i].begin_ns);
-    move(trace.marks[i].end_ns);
-  }
-  for (uint32_t i = mark.memory; i < trace.memory.size(); ++i) move(trace.memory[i].time_ns);
-  for (uint32_t i = mark.syncs; i < trace.syncs.size(); ++i) {
-    move(trace.syncs[i].begin_ns);
-    move(trace.syncs[i].end_ns);
-  }
-  for (uint32_t i = mark.gpu_annotations; i < trace.gpu_annotations.size(); ++i) {
-    move(trace.gpu_annotations[i].start_ns);
-    move(trace.gpu_annotations[i].end_ns);
-  }
+auto shift_by(int64_t by_ns) {
+  return [by_ns](ProcessId, int64_t& time_ns) { time_ns = shifted(time_ns, by_ns); };
 }
 
 // Puts all inputs on one time line. Its zero is the earliest event of all inputs.
@@ -76,18 +51,16 @@ int64_t set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns)
   if (mark.processes == 0) {
     trace.start_realtime_ns = static_cast<uint64_t>(shifted(first, zero_realtime_ns));
     const int64_t by_ns = first == INT64_MIN ? INT64_MAX : -first;
-    shift_rows(trace, mark, by_ns);
+    each_time_of_rows(trace, mark, shift_by(by_ns));
     return by_ns;
   }
   const auto zero = static_cast<int64_t>(trace.start_realtime_ns);
   const int64_t by_ns = shifted(zero_realtime_ns, -zero);
-  shift_rows(trace, mark, by_ns);
+  each_time_of_rows(trace, mark, shift_by(by_ns));
   const int64_t earliest = first_moment(trace, mark);
   if (earliest >= 0) return by_ns;
-  ImportMark all = mark;
-  all.host = all.operations = all.ranges = all.marks = all.memory = all.syncs = all.gpu_annotations = 0;
-  shift_rows(trace, all, -earliest);
-  for (PathChange& change : trace.path_changes) change.time_ns = shifted(change.time_ns, -earliest);
+  each_time_of_rows(trace, AllRows(), shift_by(-earliest));
+  each_time_of_logs(trace, shift_by(-earliest));
   for (Process& process : trace.processes) process.last_ns = shifted(process.last_ns, -earliest);
   trace.start_realtime_ns += static_cast<uint64_t>(earliest);
   trace.start_monotonic_ns += static_cast<uint64_t>(earliest);

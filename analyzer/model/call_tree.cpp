@@ -51,7 +51,7 @@ std::vector<int64_t> CallTree::totals(bool before) const {
 }
 
 CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
-  using Name = std::tuple<std::string_view, std::string_view, std::string_view, TreeFrameKind>;
+  using Name = std::tuple<std::string_view, std::string_view, std::string_view, TreeFrameKind, uint32_t>;
   struct NameHash {
     size_t operator()(const Name& name) const {
       const std::hash<std::string_view> hash;
@@ -59,9 +59,11 @@ CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
     }
   };
   const auto name = [](const CallTree& tree, const TreeFrame& frame) {
-    return Name(tree.text(frame.name), tree.text(frame.file), tree.text(frame.module), frame.kind);
+    return Name(tree.text(frame.name), tree.text(frame.file), tree.text(frame.module), frame.kind,
+                frame.kind == TreeFrameKind::Line ? frame.line : 0);
   };
-  // All lines of a function are one frame in both trees, so that equal code matches.
+  // All lines of a function are one frame in both trees, so that equal code matches. Lines in kernels are compared one
+  // by one.
   CallTree merged;
   merged.metric = now.metric;
   merged.unit = now.unit;
@@ -92,7 +94,8 @@ CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
 }
 
 std::string tree_frame_text(const CallTree& tree, const TreeFrame& frame) {
-  if (frame.kind != TreeFrameKind::Python || frame.file == StringId{}) return std::string(tree.text(frame.name));
+  const bool with_file = frame.kind == TreeFrameKind::Python || frame.kind == TreeFrameKind::Line;
+  if (!with_file || frame.file == StringId{}) return std::string(tree.text(frame.name));
   return fmt::format("{}({}): {}", tree.text(frame.file), frame.line, tree.text(frame.name));
 }
 

@@ -25,7 +25,8 @@ enum class TreeFrameKind : uint8_t {
   Call = 5,
   Unknown = 6,
   Forward = 7,
-  Caller = 8
+  Caller = 8,
+  Line = 9  // a line inside a kernel: below the kernel, with what is inlined there
 };
 constexpr bool is_seam(TreeFrameKind kind) { return kind == TreeFrameKind::Forward || kind == TreeFrameKind::Caller; }
 
@@ -81,7 +82,7 @@ class CallTree {
 };
 
 // The values of `now` next to those of `before`. Frames are equal if name, file and module are equal; lines may differ,
-// because a program changes. Metric and unit are those of `now`.
+// because a program changes, except in kernels. Metric and unit are those of `now`.
 CallTree compare_trees(const CallTree& now, const CallTree& before);
 
 // "forward (model.py:57)"; native functions without their file.

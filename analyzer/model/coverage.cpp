@@ -77,6 +77,32 @@ std::string samples_text(const Coverage& coverage) {
   return text;
 }
 
+// "; host samples 5000, of unknown threads 2"
+std::string host_samples_text(const Coverage& coverage) {
+  if (coverage.host_samples == 0 && coverage.host_samples_unplaced == 0) return {};
+  std::string text = fmt::format("; host samples {}", coverage.host_samples);
+  if (coverage.host_samples_unplaced != 0)
+    text += fmt::format(", of unknown threads {}", coverage.host_samples_unplaced);
+  return text;
+}
+
+// "; PC samples 5000, with instruction 4900 (without cubin 100), of other kernels 20, dropped 50,
+// without instruction 30, unreadable records 2"
+std::string pc_samples_text(const Coverage& coverage) {
+  if (coverage.pc_samples == 0 && coverage.pc_samples_placed == 0 && coverage.pc_samples_unreadable == 0) return {};
+  std::string text =
+      fmt::format("; PC samples {}, with instruction {}", coverage.pc_samples, coverage.pc_samples_placed);
+  if (coverage.pc_samples_without_cubin != 0)
+    text += fmt::format(" (without cubin {})", coverage.pc_samples_without_cubin);
+  if (coverage.pc_samples_non_user != 0) text += fmt::format(", of other kernels {}", coverage.pc_samples_non_user);
+  if (coverage.pc_samples_dropped != 0) text += fmt::format(", dropped {}", coverage.pc_samples_dropped);
+  const uint64_t known = coverage.pc_samples_placed + coverage.pc_samples_non_user + coverage.pc_samples_dropped;
+  if (coverage.pc_samples > known) text += fmt::format(", without instruction {}", coverage.pc_samples - known);
+  if (coverage.pc_samples_unreadable != 0)
+    text += fmt::format(", unreadable records {}", coverage.pc_samples_unreadable);
+  return text;
+}
+
 // " (7 threads, at most 0.120 ms)": who lost the calls during the start. A thread that ended before is not known.
 std::string start_text(const Coverage& coverage, uint64_t calls) {
   if (coverage.start_threads == 0) return {};
@@ -131,7 +157,7 @@ std::string line(const Coverage& coverage, const CounterSums& counters, const Da
     const std::string gaps = counts_text(coverage.launches_stack_gap, kStackGapText);
     if (!gaps.empty()) text += fmt::format(" ({})", gaps);
   }
-  text += counters_text(coverage) + samples_text(coverage);
+  text += counters_text(coverage) + samples_text(coverage) + host_samples_text(coverage) + pc_samples_text(coverage);
   if (coverage.operations_before_launch != 0) {
     text += fmt::format("; GPU start before launch {}", coverage.operations_before_launch);
   }
@@ -213,6 +239,23 @@ std::string other_devices_text(const Process& process) {
                      process.counter(format::LossCounter::other_device_operations));
 }
 
+// "; host samples not as requested: perf events are refused (perf_event_paranoid is 3)"
+std::string host_sampling_text(const Process& process) {
+  const std::string reason = process.fact("host_samples");
+  if (reason.empty() || process.counter(format::LossCounter::host_samples_unavailable) == 0) return {};
+  return fmt::format("; host samples not as requested: {}", reason);
+}
+
+// "; PC samples not as requested: PROF_SAMPLING uses the same hardware"
+std::string pc_sampling_text(const Process& process) {
+  using format::LossCounter;
+  const std::string reason = process.fact("pc_sampling");
+  if (reason.empty() || (process.counter(LossCounter::pc_sampling_unavailable) == 0 &&
+                         process.counter(LossCounter::pc_sampling_yields) == 0))
+    return {};
+  return fmt::format("; PC samples not as requested: {}", reason);
+}
+
 // Every report ends with this text about GPU times; how a report uses them is in its notes.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
@@ -288,6 +331,14 @@ void Coverage::add(const Coverage& other) {
   counters_without_time += other.counters_without_time;
   samples += other.samples;
   samples_unreadable += other.samples_unreadable;
+  host_samples += other.host_samples;
+  host_samples_unplaced += other.host_samples_unplaced;
+  pc_samples += other.pc_samples;
+  pc_samples_placed += other.pc_samples_placed;
+  pc_samples_dropped += other.pc_samples_dropped;
+  pc_samples_non_user += other.pc_samples_non_user;
+  pc_samples_without_cubin += other.pc_samples_without_cubin;
+  pc_samples_unreadable += other.pc_samples_unreadable;
   grow(samples_missing_ns, other.samples_missing_ns);
 }
 
@@ -323,6 +374,7 @@ CoverageGaps coverage_gaps(const Process& process) {
   missing(coverage.counters_unmatched, "values of hardware counters whose launch or range is missing:");
   missing(coverage.counters_unreadable, "unreadable values of hardware counters:");
   missing(coverage.samples_unreadable, "unreadable samples of hardware counters:");
+  missing(coverage.pc_samples_unreadable, "unreadable records of PC samples:");
   if (coverage.samples_missing_ns != 0)
     gaps.missing.push_back(fmt::format("samples of hardware counters for {:.3f} ms",
                                        static_cast<double>(coverage.samples_missing_ns) / 1e6));
@@ -342,7 +394,7 @@ std::string coverage_line(const Process& process) {
   Damaged damage;
   damage.add(process);
   return line(process.coverage, counters, damage) + unseen_text(process) + other_devices_text(process) +
-         budget_text(process);
+         host_sampling_text(process) + pc_sampling_text(process) + budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
@@ -356,7 +408,8 @@ std::string coverage_line(const Trace& trace) {
   }
   std::string text = line(sum, counters, damage);
   for (const Process& process : trace.processes)
-    text += unseen_text(process) + other_devices_text(process) + budget_text(process);
+    text += unseen_text(process) + other_devices_text(process) + host_sampling_text(process) +
+            pc_sampling_text(process) + budget_text(process);
   return text;
 }
 

@@ -74,7 +74,15 @@ struct Coverage {
   uint64_t samples = 0;                // of hardware counters
   uint64_t samples_unreadable =
       0;  // of lost sets, of another form than their set, or with a time before the previous sample
-  int64_t samples_missing_ns = 0;         // between samples of a GPU, and after the last
+  int64_t samples_missing_ns = 0;  // between samples of a GPU, and after the last
+  uint64_t host_samples = 0;
+  uint64_t host_samples_unplaced = 0;     // of threads that the log does not have
+  uint64_t pc_samples = 0;                // of instructions; the next three are parts of it, disjoint
+  uint64_t pc_samples_placed = 0;         // with their function and offset
+  uint64_t pc_samples_dropped = 0;        // by the hardware
+  uint64_t pc_samples_non_user = 0;       // of kernels that are not the program's
+  uint64_t pc_samples_without_cubin = 0;  // of the placed ones: no cubin was kept, so there are offsets only
+  uint64_t pc_samples_unreadable = 0;     // records: of lost contexts, or with lists that do not fit
   uint64_t operations_before_launch = 0;  // GPU start before the start of the launch: a clock inversion
 
   void add(const Coverage& other);
@@ -85,6 +93,7 @@ struct Coverage {
 // then, if call stacks were recorded, "launches with stack 119990 (cut at PROF_STACK_DEPTH 3)",
 // if a ring was overwritten "overwritten on purpose 45000 records in 300 blocks, before the horizon and left out 12",
 // if PROF_DEVICES excluded GPUs "not recorded by PROF_DEVICES=1: launches 206, GPU operations 205",
+// if host samples were not taken as requested, the reason,
 // if PROF_BUDGET limited GPU times, the share that it cost, and that GPU times are those of bursts,
 // if calls were lost while the recorder started, "before_ready 7000 (7 threads, at most 0.120 ms)",
 // then each other counter of the process that is not 0 and means loss or less exactness, and damage of the log.

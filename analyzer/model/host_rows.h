@@ -142,6 +142,17 @@ struct StreamMemoryOp {
 };
 static_assert(sizeof(StreamMemoryOp) <= 48);
 
+// The start of a call of NCCL (PROF_COLLECTIVES). Only logs have them. 48 bytes.
+struct CollectiveStart {
+  int64_t time_ns = 0;
+  uint64_t communicator = 0;  // equal on all ranks; 0: a call without a communicator
+  uint64_t sequence = 0;      // number of the call on the communicator; 0: the call that makes it
+  ThreadId thread{};
+  StringId text{};     // "ncclAllReduce(count=1000, …)"
+  uint32_t flags = 0;  // format::kCollective…
+};
+static_assert(sizeof(CollectiveStart) <= 48);
+
 // An allocation (bytes > 0) or release (< 0) that a framework reported: torch.profiler's "[memory]". 48 bytes.
 struct MemoryEvent {
   int64_t time_ns = 0;

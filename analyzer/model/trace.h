@@ -16,7 +16,10 @@
 #include "analyzer/model/gpu_rows.h"
 #include "analyzer/model/hardware_counters.h"
 #include "analyzer/model/hardware_samples.h"
+#include "analyzer/model/host_clock.h"
 #include "analyzer/model/host_rows.h"
+#include "analyzer/model/host_samples.h"
+#include "analyzer/model/pc_samples.h"
 #include "analyzer/model/range_rows.h"
 #include "analyzer/model/row_ids.h"
 #include "analyzer/model/stack_table.h"
@@ -57,23 +60,38 @@ struct CounterValue {
   format::Severity severity = format::Severity::Info;
 };
 
+// Two clocks of a host that the recorder read one after the other. Only logs have them.
+struct ClockReading {
+  uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t realtime_ns = 0;   // CLOCK_REALTIME: since 1970
+};
+
+// Where the rank of a process is from. Ranks of names of files are a last resort, so reports name that source.
+enum class RankFrom : uint8_t { Unknown, Recorded, Communicator, FileName };
+
 // Process::format of our own logs.
 inline constexpr std::string_view kProfLogFormat = "prof log";
 
 struct Process {
   uint32_t pid = 0;
   std::string host;
+  std::optional<uint32_t> rank;  // in its job, see process_ranks.h
+  RankFrom rank_from = RankFrom::Unknown;
   std::string executable;
   std::string command_line;
   std::string source;                                      // file from which it was read
   std::string_view format = kProfLogFormat;                // name of its importer
   std::vector<std::pair<std::string, std::string>> facts;  // everything that the recorder wrote about the run
   std::vector<CounterValue> counters;                      // only counters that are not 0
+  std::vector<ClockReading> clock_readings;                // about one a second, by time
   std::vector<std::string> damage;                         // unreadable places of the file, the first of them
   uint64_t damaged_places = 0;                             // number of all of them, if it is more than are listed
   uint64_t damage_lost = 0;                                // events that are lost because of them
   std::vector<std::string> partial;                        // what the file has and the model has not, and why
   bool finished = true;                                    // the recording was finished in order
+  bool still_written = false;                              // its process is alive and had not finished it
+  bool buffered = false;                                   // written once a second: a kill loses the last records
+  int64_t alive_ns = INT64_MIN;                            // of its log: the last reading of its clock
   bool copied = false;                                     // the recording went on: this is a copy of its log
   bool ring = false;                                       // its blocks were overwritten: complete from horizon_ns on
   int64_t horizon_ns = 0;
@@ -86,6 +104,7 @@ struct Process {
   Rows start_end_ranges;            // rows of Trace::ranges, sorted by start
   int64_t last_ns = 0;              // time of its last record
   int64_t zero_realtime_ns = 0;     // other tools' traces: time of the trace's own 0
+  uint32_t clock = kNone;           // row of Trace::clocks; kNone: the input has one clock
   Coverage coverage;
 
   uint64_t all_damage() const { return damaged_places > damage.size() ? damaged_places : damage.size(); }
@@ -119,6 +138,8 @@ struct Trace {
   StringTable strings;
   std::vector<StringId> apis{StringId{}};  // names of calls, indexed by HostEvent::api(); 0: unknown
   std::vector<Process> processes;
+  std::vector<HostClock> clocks;  // of the hosts; empty: one clock
+  std::string clocks_from;        // which operations of several ranks were matched, and how; empty: none
   std::vector<Thread> threads;
   std::vector<Device> devices;
   std::vector<Stream> streams;
@@ -145,13 +166,16 @@ struct Trace {
   Column<Range> ranges;  // push/pop and start/end ranges
   Column<Range> marks;
   Column<PathChange> path_changes;
-  std::vector<GraphNode> graph_nodes;       // by time in each process
-  std::vector<GraphMade> graphs_made;       // by time in each process
-  std::vector<StreamMemoryOp> memory_ops;   // by time in each process
-  std::vector<CallDetails> call_arguments;  // by call
-  std::vector<UnifiedMemoryEvent> unified;  // by start in each process
-  CounterTable counters;                    // values of hardware counters
-  SampleTable samples;                      // hardware samples
+  std::vector<GraphNode> graph_nodes;        // by time in each process
+  std::vector<GraphMade> graphs_made;        // by time in each process
+  std::vector<StreamMemoryOp> memory_ops;    // by time in each process
+  std::vector<CollectiveStart> collectives;  // by time in each process
+  std::vector<CallDetails> call_arguments;   // by call
+  std::vector<UnifiedMemoryEvent> unified;   // by start in each process
+  CounterTable counters;                     // values of hardware counters
+  SampleTable samples;                       // hardware samples
+  HostSampling host_sampling;                // samples of host threads
+  PcSampleTable pc_samples;                  // samples of instructions
 
   // Only in traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details

@@ -5,7 +5,9 @@
 #include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/output/diff_page.h"
 #include "analyzer/output/gate_report.h"
+#include "analyzer/output/page/run_page.h"
 #include "analyzer/output/roofline_page.h"
+#include "analyzer/output/sqlite/databases.h"
 #include "analyzer/output/stacks/stack_formats.h"
 
 #include <algorithm>
@@ -38,6 +40,18 @@ inline constexpr auto kTraceExporters = std::to_array<Exporter<decltype(write_ch
 #define PROF_EXPORT_TRACE(id, name, extension, function) {name, extension, function},
 #include "analyzer/output/exporters.def"
 #undef PROF_EXPORT_TRACE
+});
+
+inline constexpr auto kPageExporters = std::to_array<Exporter<decltype(write_run_page)>>({
+#define PROF_EXPORT_PAGE(id, name, extension, function) {name, extension, function},
+#include "analyzer/output/exporters.def"
+#undef PROF_EXPORT_PAGE
+});
+
+inline constexpr auto kDatabaseExporters = std::to_array<Exporter<decltype(write_nsys_database)>>({
+#define PROF_EXPORT_DATABASE(id, name, extension, function) {name, extension, function},
+#include "analyzer/output/exporters.def"
+#undef PROF_EXPORT_DATABASE
 });
 
 inline constexpr auto kRooflineExporters = std::to_array<Exporter<decltype(write_roofline_page)>>({

@@ -62,6 +62,13 @@ std::vector<Form> diff_forms() {
   return forms;
 }
 
+std::vector<Form> export_forms() {
+  std::vector<Form> forms;
+  add_forms(kDatabaseExporters, forms);
+  forms.insert(forms.end(), {kParquetForm, kArrowForm});
+  return forms;
+}
+
 const Form& choose_form(std::span<const Form> possible, std::string_view answer, const std::string& word,
                         const std::string& path) {
   if (!word.empty()) {

@@ -25,12 +25,20 @@ inline constexpr auto kTableForms = std::to_array<Form>({
 #undef PROF_TABLE_FORMAT
 });
 
-// The forms of a report, of a comparison, and of a file that has one form.
+// The forms of a report, of a comparison, of an export, and of a file that has one form.
 std::vector<Form> report_forms(std::string_view report);
 std::vector<Form> all_report_forms();
 std::vector<Form> diff_forms();
-inline constexpr Form kTraceForms[] = {{"chrome", ".json"}};
+std::vector<Form> export_forms();
+inline constexpr Form kPageForms[] = {{"html", ".html"}};
+inline constexpr auto kTraceForms = std::to_array<Form>({
+#define PROF_EXPORT_TRACE(id, name, extension, function) {name, extension},
+#include "analyzer/output/exporters.def"
+#undef PROF_EXPORT_TRACE
+});
+inline constexpr Form kParquetForm = {"parquet", ".parquet"}, kArrowForm = {"arrow", ".arrows"};
 inline constexpr Form kDumpForms[] = {{"text", ".txt"}, {"text", ".log"}};
+inline constexpr Form kTopForms[] = {{"text", ".txt"}, {"json", ".json"}, {"openmetrics", ".prom"}};
 inline constexpr Form kLogForms[] = {{"log", ".plog"}};
 
 inline bool is_about_stacks(std::string_view report) {

@@ -68,7 +68,7 @@ Table report_api_errors(const AnalysisInput& input) {
     const HostEvent& first = trace.host[group->first];
     const std::string_view call = names.text(group->api), error = result_name(group->result, call);
     Table::Row row = table.row();
-    row.add(trace.processes[group->process].pid).add(group->count).add(calls[{group->process, group->api}]);
+    row.add_owner(group->process).add(group->count).add(calls[{group->process, group->api}]);
     row.add(call).add(group->result);
     row.add_text(error);
     row.add(first.begin_ns).add(trace.host[group->last].begin_ns).add(trace.thread(first.thread).tid);

@@ -23,7 +23,7 @@ Table report_api_trace(const AnalysisInput& input) {
     row.add(event.begin_ns).add(event.duration_ns());
     row.add(event.api() == 0 ? std::string_view("[unknown call]") : trace.api_name(event)).add(event.result());
     row.add_if(event.correlation != 0, event.correlation);
-    row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(std::string_view(thread.name));
+    row.add_owner(thread.process).add(thread.tid).add(std::string_view(thread.name));
     if (event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) {
       row.add(asked_bytes(event));
     } else {

@@ -103,7 +103,7 @@ Table report_bench_kernel(const AnalysisInput& input) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) { row.add(value); };
     const auto text = [&](const std::string& value) { row.add_text(value); };
-    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(times.count);
+    row.add_owner(device.process).add(device.ordinal).add(times.count);
     if (bench.own != kNone) {
       row.add(trace.operations[bench.own].duration_ns());
     } else {

@@ -219,9 +219,9 @@ class BreakdownTable {
                         ColumnId::communication_percent, ColumnId::wall_percent});
   }
 
-  // If `pid` is 0, the row covers several processes.
-  void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
-    pid_ = pid;
+  // If `process` is kNone, the row covers several processes.
+  void begin(uint32_t process, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
+    process_ = process;
     device_ = std::move(device);
     window_ = std::move(window);
     whole_ = whole;
@@ -230,7 +230,7 @@ class BreakdownTable {
   void row(std::string_view what, const char* counted, int64_t ns, int64_t operations = kEmptyCell,
            bool of_communication = false) {
     Table::Row row = table_.row();
-    row.add_if(pid_ != 0, pid_);
+    row.add_if(process_ != kNone, process_);
     row.add(std::string_view(device_)).add(std::string_view(window_)).add(what).add(std::string_view(counted));
     row.add(operations).add(ns);
     share(row, ns, static_cast<double>(whole_.window_ns));
@@ -301,7 +301,7 @@ class BreakdownTable {
 
   const AnalysisInput& input_;
   Table table_{"breakdown", "GPU time by what it was for"};
-  uint32_t pid_ = 0;
+  uint32_t process_ = kNone;
   std::string device_, window_;
   Breakdown whole_;
   double wall_ns_ = 0;
@@ -374,15 +374,14 @@ Table report_breakdown(const AnalysisInput& input) {
       if (own_window) {
         part.window_ns = std::min(scope.last_ns, windows[w].end_ns) - std::max(scope.first_ns, windows[w].begin_ns);
       }
-      out.begin(trace.processes[scope.process].pid,
-                scope.device == kNone ? "all" : std::to_string(trace.devices[scope.device].ordinal), windows[w].label,
-                part, wall_of(part));
+      out.begin(scope.process, scope.device == kNone ? "all" : std::to_string(trace.devices[scope.device].ordinal),
+                windows[w].label, part, wall_of(part));
       out.rows();
       all += part;
     }
     if (scopes.size() < 2 || rules.merge_devices) continue;
     const auto devices = static_cast<double>(scopes.size());
-    out.begin(0, "all", windows[w].label, all, wall_ns > 0 ? wall_ns * devices : wall_of(all));
+    out.begin(kNone, "all", windows[w].label, all, wall_ns > 0 ? wall_ns * devices : wall_of(all));
     out.rows();
   }
   if (scopes.empty()) {

@@ -84,7 +84,7 @@ Table report_copies(const AnalysisInput& input) {
     const auto& [device_row, fill, kind, source, destination, stack] = key;
     const Device& device = trace.devices[device_row];
     Table::Row row = table.row();
-    row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
+    row.add_owner(device.process).add(std::string_view(device_text(device)));
     if (fill) {
       row.add(std::string_view("memset")).empty();
     } else {

@@ -77,7 +77,7 @@ void add_row(const AnalysisInput& input, const Measured& each, const std::vector
   if (each.process == kNone) {
     row.empty();
   } else {
-    row.add(trace.processes[each.process].pid);
+    row.add_owner(each.process);
   }
   row.add_if(set.device != kNone, set.device);
   row.add(std::string_view(each.what)).add(each.count);

@@ -1,12 +1,14 @@
 // critical-path: which chain of host time, launches, operations and waits determined the length of the window? It is
 // the longest path of the dependency graph, summed by part and by item. The parts add up to the wall time. The time
 // between the nodes of the path is divided like a gap: analysis/idle/gap_division.h.
+#include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/analysis/critical/run_graph.h"
 #include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/piece_names.h"
 #include "analyzer/base/intervals.h"
 #include "analyzer/base/sorted_runs.h"
+#include "analyzer/model/process_names.h"
 #include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
@@ -299,27 +301,26 @@ class PathSums {
   Item* last_ = nullptr;                  // of sums_: references into it stay valid
 };
 
-std::string place(const Trace& trace, const Item& item) {
-  const bool several = trace.processes.size() > 1;
+// `names`: process_names() of an input of several processes, else empty.
+std::string place(const Trace& trace, const Item& item, const std::vector<std::string>& names) {
+  const auto of = [&](ProcessId process) { return names.empty() ? std::string() : names[index(process)] + " "; };
   if (item.thread != kNone) {
     const Thread& thread = trace.threads[item.thread];
-    return (several ? fmt::format("pid {} ", trace.processes[index(thread.process)].pid) : "") +
-           fmt::format("thread {}", thread.tid);
+    return of(thread.process) + fmt::format("thread {}", thread.tid);
   }
   if (item.stream == kNone) return "";
   const Stream& stream = trace.streams[item.stream];
   const Device& device = trace.device(stream.device);
-  return (several ? fmt::format("pid {} ", trace.processes[index(device.process)].pid) : "") +
-         fmt::format("device {} stream {}", device.ordinal, stream.number);
+  return of(device.process) + fmt::format("device {} stream {}", device.ordinal, stream.number);
 }
 
 void add_row(Table& table, const AnalysisInput& input, const Window& window, int64_t wall_ns, const Item& item,
-             bool sum, bool with_window) {
+             bool sum, bool with_window, const std::vector<std::string>& names) {
   Table::Row row = table.row();
   if (with_window) row.add(window.label);
   row.add(part_text(item.part))
       .add(sum ? std::string_view("all") : item.name)
-      .add(sum ? std::string() : place(input.trace, item))
+      .add(sum ? std::string() : place(input.trace, item, names))
       .add(item.count)
       .add(item.time_ns)
       .add(wall_ns > 0 ? 100 * static_cast<double>(item.time_ns) / static_cast<double>(wall_ns) : 0.0)
@@ -341,6 +342,8 @@ Table report_critical_path(const AnalysisInput& input) {
   const PieceNames names(input);
   const IntervalSet busy = busy_of_all(input.trace);
   GapDivider divider(input.trace, input.views);
+  const std::vector<std::string> processes =
+      has_several_processes(input.trace) ? process_names(input.trace) : std::vector<std::string>();
   bool silent = false;
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
@@ -358,12 +361,15 @@ Table report_critical_path(const AnalysisInput& input) {
       return part.part < kGapCharges && may_wait_for_silent_threads(GapCharge::of_number(part.part).part);
     });
     std::stable_sort(parts.begin(), parts.end(), [](const Item& a, const Item& b) { return a.time_ns > b.time_ns; });
-    for (const Item& part : parts) add_row(table, input, window, graph.wall_ns(), part, true, windows.size() > 1);
+    for (const Item& part : parts)
+      add_row(table, input, window, graph.wall_ns(), part, true, windows.size() > 1, processes);
     for (const Item& item : items) {
-      if (item.part != kNotSelected) add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
+      if (item.part != kNotSelected)
+        add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1, processes);
     }
   }
   if (silent) table.notes.push_back(std::string(kSilentThreads));
+  add_clock_notes(table, input.trace);
   return table;
 }
 

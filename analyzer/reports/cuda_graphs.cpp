@@ -113,7 +113,7 @@ Table report_cuda_graphs(const AnalysisInput& input) {
     Launches& launches = each->second;
     const Graph& graph = trace.graphs[graph_row];
     Table::Row row = table.row();
-    row.add(trace.processes[index(trace.threads[thread].process)].pid);
+    row.add_owner(trace.threads[thread].process);
     if (graph_row == 0 || graph.number == 0) {
       row.empty().empty();
     } else {

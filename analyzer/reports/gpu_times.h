@@ -16,8 +16,8 @@ void need_all_times(std::string_view what, const Trace& trace, const Selection& 
 void check_gpu_times(const Report& report, const Trace& trace, const Selection& selection,
                      const ReportOptions& options);
 
-// Returns the report's table. If GPU times were recorded in bursts, a note describes what they cover. Throws
-// std::logic_error if a report that must extrapolate has not declared it.
-Table run_report(const Report& report, const AnalysisInput& input);
+// Returns the report's table, for run_report(). If GPU times were recorded in bursts, a note describes what they
+// cover. Throws std::logic_error if a report that must extrapolate has not declared it.
+Table run_timed_report(const Report& report, const AnalysisInput& input);
 
 }  // namespace prof::analyzer

@@ -58,7 +58,7 @@ Table report_gpu_trace(const AnalysisInput& input) {
       add_memory_cells(row, operation);
     }
     add_place_cells(row, devices, stream);
-    row.add(trace.processes[index(trace.device(stream.device).process)].pid);
+    row.add_owner(trace.device(stream.device).process);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
     const LaunchDepth depth = launch != nullptr ? depths[operation.launch] : LaunchDepth{};
     if (depth.known()) {

@@ -161,7 +161,7 @@ Table report_gpu_util(const AnalysisInput& input) {
       const auto length_ns = static_cast<double>(piece.length_ns());
       const int64_t busy_ns = busy.overlap_ns(piece.begin_ns, piece.end_ns);
       Table::Row row = table.row();
-      row.add(trace.processes[index(trace.devices[d].process)].pid).add(trace.devices[d].ordinal);
+      row.add_owner(trace.devices[d].process).add(trace.devices[d].ordinal);
       row.add(std::string_view(piece.label)).add(piece.begin_ns).add(piece.length_ns()).add(busy_ns);
       row.add(100 * static_cast<double>(busy_ns) / length_ns);
       if (fill.known) {

@@ -169,7 +169,7 @@ Table report_graph_nodes(const AnalysisInput& input) {
     by_origin[static_cast<size_t>(node.found.origin)] += node.runs;
     const bool timed = node.runs != 0;
     Table::Row row = table.row();
-    row.add(trace.processes[node.process].pid).add(graph_of(node.id)).add(index_in_graph(node.id));
+    row.add_owner(node.process).add(graph_of(node.id)).add(index_in_graph(node.id));
     row.add(timed ? kind_text(node.kind) : type_text(trace.graph_nodes[node.found.row].type));
     if (timed) {
       row.add(node.runs).add(node.sum_ns);

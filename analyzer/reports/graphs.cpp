@@ -192,7 +192,7 @@ Table report_graphs(const AnalysisInput& input) {
     const auto& [text, backward, process] = graph.key;
     Table::Row row = table.row();
     const auto share = [&](double whole_ns) { row.add_percent(graph.union_ns, whole_ns); };
-    row.add(trace.processes[process].pid);
+    row.add_owner(process);
     if (graph.device == kNone) {
       row.empty();
     } else {

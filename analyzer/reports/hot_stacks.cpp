@@ -18,7 +18,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kKinds[] = {"native", "inlined",   "Python",     "folded", "GPU",
-                                       "call",   "no symbol", "forward of", "run by"};
+                                       "call",   "no symbol", "forward of", "run by", "line in kernel"};
 
 struct Hot {
   uint32_t frame = 0;

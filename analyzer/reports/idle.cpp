@@ -1,11 +1,14 @@
 // idle: how long was each device idle, and why? The report sums the pieces of analysis/idle/gap_division.h by device,
-// window and cause. With `--definitions gap-cause`, each gap has one cause (analysis/idle/gaps.h). With the definitions
-// of Holistic Trace Analysis, a gap is between consecutive operations of one stream, and other streams are ignored.
+// window and cause. Host samples divide causes that no call explains further (host_code_times.h). With `--definitions
+// gap-cause`, each gap has one cause (analysis/idle/gaps.h). With the definitions of Holistic Trace Analysis, a gap is
+// between consecutive operations of one stream, and other streams are ignored.
 #include "analyzer/analysis/hta_rules.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/idle/host_code_times.h"
 #include "analyzer/analysis/idle/piece_names.h"
 #include "analyzer/analysis/select/window_finder.h"
+#include "analyzer/analysis/stacks/host_code_names.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -61,7 +65,7 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
     const CauseSum& sum = sums[cause];
     if (sum.gaps == 0) continue;
     Table::Row row = table.row();
-    row.add(std::string_view(window.label)).add(trace.processes[index(device.process)].pid);
+    row.add(std::string_view(window.label)).add_owner(device.process);
     row.add(std::string_view(device_text(device))).add(gap_cause_text(static_cast<GapCause>(cause)));
     row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
     row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
@@ -73,9 +77,12 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
 }
 
 // The columns of the report, and a header line for each window. False: there is no window.
-bool begin_table(Table& table, const std::vector<Window>& windows) {
-  table.add_columns({ColumnId::window, ColumnId::pid, ColumnId::device_name, ColumnId::cause, ColumnId::gaps,
-                     ColumnId::time, ColumnId::idle_share_percent});
+bool begin_table(Table& table, const std::vector<Window>& windows, bool host_samples = false) {
+  table.add_columns({ColumnId::window, ColumnId::pid, ColumnId::device_name, ColumnId::cause});
+  if (host_samples) table.add_columns({ColumnId::host_code, ColumnId::host_state});
+  table.add_columns({ColumnId::gaps, ColumnId::time});
+  if (host_samples) table.add_columns({ColumnId::samples, ColumnId::host_half_width});
+  table.add_column(ColumnId::idle_share_percent);
   table.add_column(ColumnId::window_percent, 1);
   table.add_columns(
       {ColumnId::before_launch, ColumnId::mean, ColumnId::max, ColumnId::top_culprit, ColumnId::top_culprit_time});
@@ -95,16 +102,24 @@ struct ChargeSum {
   uint64_t gaps = 0;  // with such a piece
   int64_t total_ns = 0, host_ns = 0, longest_ns = 0;
   std::unordered_map<uint64_t, int64_t> names;  // key of PieceNames -> time
+  std::unique_ptr<HostCodeTimes> host;          // null: no host samples, or a cause that they do not explain
 };
+
+constexpr size_t kMostCodes = 10;  // rows of host samples per cause
 
 class DividedIdle {
  public:
   explicit DividedIdle(const AnalysisInput& input)
-      : input_(input), windows_(report_windows(input)), finder_(windows_), names_(input) {}
+      : input_(input),
+        windows_(report_windows(input)),
+        finder_(windows_),
+        names_(input),
+        host_rows_(host_sample_rows(input.views)),
+        host_names_(input.trace, call_stacks(input.views)) {}
 
   Table table() {
     Table table("idle", "Idle time of devices by what took it");
-    if (!begin_table(table, windows_)) return table;
+    if (!begin_table(table, windows_, host_rows_.any())) return table;
     divide_gaps(input_.trace, input_.views, input_.selection, finder_.hull(),
                 [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
                   finder_.each(gap.begin_ns, gap.end_ns, [&](size_t window) { add(window, gap, pieces); });
@@ -123,6 +138,7 @@ class DividedIdle {
           "other thread: …: what another thread did while the launching thread waited for it, or did nothing "
           "recorded");
     }
+    add_host_notes(table);
     return table;
   }
 
@@ -145,6 +161,10 @@ class DividedIdle {
       in_gap_ns_[charge] += part.length_ns();
       sum.host_ns += std::clamp(gap.launched_ns(), part.begin_ns, part.end_ns) - part.begin_ns;
       sum.names[names_.key(gap, piece)] += part.length_ns();
+      if (needs_samples(piece) && host_rows_.recorded(input_.trace.threads[piece.thread].process)) {
+        if (sum.host == nullptr) sum.host = std::make_unique<HostCodeTimes>(input_.trace, host_rows_);
+        sum.host->add(piece.thread, part);
+      }
     }
     for (const size_t charge : touched_) {
       ChargeSum& sum = (*last_)[charge];
@@ -165,25 +185,80 @@ class DividedIdle {
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return sums[a].total_ns > sums[b].total_ns; });
-    const Trace& trace = input_.trace;
     for (const size_t charge : order) {
       const ChargeSum& sum = sums[charge];
       const GapCharge what = GapCharge::of_number(charge);
       used_[static_cast<size_t>(what.part)] = true;
       others_ |= what.other_thread;
-      Table::Row row = table.row();
-      row.add(std::string_view(window.label)).add(trace.processes[index(trace.device(device).process)].pid);
-      row.add(std::string_view(device_text(trace.device(device)))).add(what.text());
-      row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
-      row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
-      const int64_t mean_ns = sum.total_ns / static_cast<int64_t>(sum.gaps);
-      row.add(static_cast<double>(mean_ns)).add(sum.longest_ns);
-      std::pair<std::string, int64_t> most;
-      for (const auto& [name, ns] : names_.by_text(sum.names)) {
-        if (ns > most.second) most = {name, ns};
+      {
+        Table::Row row = table.row();
+        add_place(row, window, device, what);
+        if (host_rows_.any()) row.empty().empty();
+        row.add(sum.gaps).add(sum.total_ns);
+        if (host_rows_.any()) row.empty().empty();
+        row.add(percent(sum.total_ns, idle_ns)).add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
+        const int64_t mean_ns = sum.total_ns / static_cast<int64_t>(sum.gaps);
+        row.add(static_cast<double>(mean_ns)).add(sum.longest_ns);
+        std::pair<std::string, int64_t> most;
+        for (const auto& [name, ns] : names_.by_text(sum.names)) {
+          if (ns > most.second) most = {name, ns};
+        }
+        if (!most.first.empty()) row.add(std::string_view(most.first)).add(most.second);
       }
-      if (!most.first.empty()) row.add(std::string_view(most.first)).add(most.second);
+      if (sum.host != nullptr) add_host_rows(table, window, device, what, *sum.host, idle_ns);
     }
+  }
+
+  void add_place(Table::Row& row, const Window& window, DeviceId id, GapCharge charge) const {
+    const Device& device = input_.trace.device(id);
+    row.add(std::string_view(window.label)).add_owner(device.process);
+    row.add(std::string_view(device_text(device))).add(charge.text());
+  }
+
+  // The parts of a cause's row: the code in which host samples found the thread, and what no sample represents.
+  void add_host_rows(Table& table, const Window& window, DeviceId device, GapCharge charge, const HostCodeTimes& times,
+                     int64_t idle_ns) {
+    const HostCodeDivision division = host_names_.divide(times);
+    host_total_ns_ += division.total_ns;
+    host_sampled_ns_ += division.sampled_ns();
+    host_samples_ += division.samples;
+    const auto add = [&](std::string_view code, std::string_view state, int64_t ns, uint64_t samples,
+                         std::optional<int64_t> half_ns) {
+      Table::Row row = table.row();
+      add_place(row, window, device, charge);
+      row.add(code).add_text(state).empty().add(ns).add(samples).add(half_ns);
+      row.add(percent(ns, idle_ns)).add(percent(ns, window.length_ns()));
+    };
+    size_t shown = 0;
+    HostCodeTime rest;
+    for (const HostCodeTime& each : division.groups) {
+      if (shown++ < kMostCodes) {
+        add(host_names_.code(each.group), host_names_.state(each.group), each.time_ns, each.samples, each.half_ns);
+      } else {
+        rest.time_ns += each.time_ns;
+        rest.samples += each.samples;
+      }
+    }
+    if (shown > kMostCodes)
+      add(fmt::format("{} others", shown - kMostCodes), {}, rest.time_ns, rest.samples, std::nullopt);
+    int64_t unknown_ns = division.not_sampled_ns;
+    for (size_t state = 0; state < division.not_sampled_in_state_ns.size(); ++state) {
+      const int64_t ns = std::min(unknown_ns, division.not_sampled_in_state_ns[state]);
+      if (ns <= 0) continue;
+      const HostCode only{{}, {}, static_cast<HostState>(state), BlockedIn::None};
+      add(kNotSampled, host_state_text(input_.trace, only), ns, 0, std::nullopt);
+      unknown_ns -= ns;
+    }
+    if (unknown_ns > 0) add(kNotSampled, {}, unknown_ns, 0, std::nullopt);
+  }
+
+  void add_host_notes(Table& table) const {
+    if (!host_rows_.any()) return;
+    table.notes.push_back(fmt::format(
+        "rows with host code are parts of the row of their cause: {} host samples represent {} of {} ({:.1f} "
+        "%); time that no sample represents is not sampled",
+        host_samples_, scaled_time(host_sampled_ns_), scaled_time(host_total_ns_),
+        percent(host_sampled_ns_, host_total_ns_)));
   }
 
   const AnalysisInput& input_;
@@ -197,6 +272,10 @@ class DividedIdle {
   std::vector<size_t> touched_;
   std::array<bool, kGapParts> used_{};
   bool others_ = false;
+  const HostSampleRows& host_rows_;
+  HostCodeNames host_names_;
+  int64_t host_total_ns_ = 0, host_sampled_ns_ = 0;
+  uint64_t host_samples_ = 0;
 };
 
 Table by_cause(const AnalysisInput& input) {
@@ -263,7 +342,7 @@ Table idle_by_hta(const AnalysisInput& input) {
     for (size_t i = 0; i < 3; ++i) {
       if (gaps[i] == 0) continue;
       Table::Row row = table.row();
-      row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
+      row.add_owner(device.process).add(std::string_view(device_text(device)));
       row.add(stream.context).add(stream.number).add(kCategories[i]).add(gaps[i]).add(times_ns[i]);
       if (idle_ns != 0) row.add(100 * static_cast<double>(times_ns[i]) / static_cast<double>(idle_ns));
     }

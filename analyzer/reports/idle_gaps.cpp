@@ -4,8 +4,10 @@
 #include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/idle/host_code_times.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/analysis/stacks/host_code_names.h"
 #include "analyzer/analysis/stacks/piece_stacks.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
@@ -17,6 +19,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace prof::analyzer {
@@ -42,7 +45,7 @@ void add_caused_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap,
   const Trace& trace = input.trace;
   const Device& device = trace.device(gap.device);
   row.add(gap.begin_ns).add(gap.duration_ns());
-  row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
+  row.add_owner(device.process).add(std::string_view(device_text(device)));
   row.add(gap_cause_text(gap.cause));
   if (gap.operation == kNone) {
     row.empty();
@@ -114,10 +117,25 @@ template <class Take> void each_divided(const AnalysisInput& input, Table& table
               });
 }
 
+void add_device(Table::Row& row, const Trace& trace, DeviceId id) {
+  const Device& device = trace.device(id);
+  row.add_owner(device.process).add(std::string_view(device_text(device)));
+}
+
 struct GroupSum {
   uint64_t gaps = 0;
   int64_t time_ns = 0, longest_ns = 0;
 };
+
+// Adds a gap, of which each group has a part.
+template <class Group> void add_gap(std::map<Group, GroupSum>& sums, const std::map<Group, int64_t>& parts) {
+  for (const auto& [group, ns] : parts) {
+    GroupSum& sum = sums[group];
+    ++sum.gaps;
+    sum.time_ns = add_saturated(sum.time_ns, ns);
+    sum.longest_ns = std::max(sum.longest_ns, ns);
+  }
+}
 
 // Adds the rows of a table grouped by device, cause and group of the stack, the longest time first.
 template <class Group, class Text>
@@ -129,14 +147,82 @@ void add_groups(Table& table, const AnalysisInput& input, const std::map<Group, 
   for (const auto& [key, sum] : rows) {
     const auto& [device, cause, stack] = key;
     Table::Row row = table.row();
-    row.add(input.trace.processes[index(input.trace.devices[device].process)].pid);
+    row.add_owner(input.trace.devices[device].process);
     row.add(std::string_view(device_text(input.trace.devices[device]))).add(cause_text(cause));
     row.add(sum.gaps).add(sum.time_ns).add(sum.longest_ns);
     stacks.add_cell(row, stack);
   }
 }
 
+// With host samples, pieces that they explain are grouped by the sampled stacks and by what the thread did there. The
+// number of gaps and the longest one are not known for these rows.
+Table grouped_with_samples(const AnalysisInput& input, uint32_t frames) {
+  StackGroups groups(input.views, frames);
+  CallStacks& stacks = call_stacks(input.views);
+  const HostSampleRows& samples = host_sample_rows(input.views);
+  HostCodeNames names(input.trace, stacks);
+  Table table("idle-gaps", "Idle time of devices by the code that took it");
+  table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::cause, ColumnId::gaps, ColumnId::time,
+                     ColumnId::longest, ColumnId::host_state, ColumnId::host_half_width, ColumnId::samples});
+  groups.add_column(table);
+  using Group = std::tuple<uint32_t, size_t, uint32_t>;  // device, charge, group of the stack
+  std::map<Group, GroupSum> sums;
+  std::map<Group, int64_t> in_gap;
+  std::map<std::pair<uint32_t, size_t>, HostCodeTimes> sampled;  // by device and charge
+  each_divided(input, table, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+    in_gap.clear();
+    for (const GapPiece& piece : pieces) {
+      if (needs_samples(piece) && samples.recorded(input.trace.threads[piece.thread].process)) {
+        const std::pair key{index(gap.device), piece.charge.number()};
+        sampled.try_emplace(key, input.trace, samples).first->second.add(piece.thread, {piece.begin_ns, piece.end_ns});
+        continue;
+      }
+      const uint32_t stack = groups.of_stack(stack_of_piece(stacks, gap, piece));
+      in_gap[{index(gap.device), piece.charge.number(), stack}] += piece.duration_ns();
+    }
+    add_gap(sums, in_gap);
+  });
+  struct Shown {
+    Group group;
+    GroupSum sum;
+    std::string_view state;
+    std::optional<int64_t> half_ns;
+    uint64_t samples = 0;
+    bool exact = true;
+  };
+  std::vector<Shown> rows;
+  for (const auto& [group, sum] : sums) rows.push_back({group, sum, {}, {}, 0, true});
+  for (const auto& [key, times] : sampled) {
+    const HostCodeDivision division = times.divide([&names, &groups, &codes = times.codes()](uint32_t i) {
+      return names.group(codes[i], groups.of_stack(codes[i].stack));
+    });
+    for (const HostCodeTime& each : division.groups) {
+      rows.push_back({{key.first, key.second, names.named(each.group)},
+                      {0, each.time_ns, 0},
+                      names.state(each.group),
+                      each.half_ns,
+                      each.samples,
+                      false});
+    }
+    if (division.not_sampled_ns > 0)
+      rows.push_back({{key.first, key.second, 0}, {0, division.not_sampled_ns, 0}, kNotSampled, {}, 0, false});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Shown& a, const Shown& b) { return a.sum.time_ns > b.sum.time_ns; });
+  for (const Shown& each : rows) {
+    const auto& [device, charge, stack] = each.group;
+    Table::Row row = table.row();
+    add_device(row, input.trace, DeviceId{device});
+    row.add(GapCharge::of_number(charge).text()).add_if(each.exact, each.sum.gaps).add(each.sum.time_ns);
+    row.add_if(each.exact, each.sum.longest_ns).add_text(each.state).add(each.half_ns);
+    row.add_if(!each.exact, each.samples);
+    groups.add_cell(row, stack);
+  }
+  return table;
+}
+
 Table grouped_by_stack(const AnalysisInput& input, uint32_t frames) {
+  if (host_sample_rows(input.views).any()) return grouped_with_samples(input, frames);
   StackGroups groups(input.views, frames);
   CallStacks& stacks = call_stacks(input.views);
   Table table("idle-gaps", "Idle time of devices by the code that took it");
@@ -152,12 +238,7 @@ Table grouped_by_stack(const AnalysisInput& input, uint32_t frames) {
       const uint32_t stack = groups.of_stack(stack_of_piece(stacks, gap, piece));
       in_gap[{index(gap.device), piece.charge.number(), stack}] += piece.duration_ns();
     }
-    for (const auto& [group, ns] : in_gap) {
-      GroupSum& sum = sums[group];
-      ++sum.gaps;
-      sum.time_ns = add_saturated(sum.time_ns, ns);
-      sum.longest_ns = std::max(sum.longest_ns, ns);
-    }
+    add_gap(sums, in_gap);
   });
   add_groups(table, input, sums, groups, [](size_t charge) { return GapCharge::of_number(charge).text(); });
   return table;
@@ -205,8 +286,16 @@ Table caused(const AnalysisInput& input) {
   return table;
 }
 
+// The code in which most host samples of a gap, or of a piece, found the thread.
+struct SampledCode {
+  uint32_t group = kNone;  // of Division::host_names; kNone: no sample
+  int64_t time_ns = 0, half_ns = 0;
+  uint64_t samples = 0, of_samples = 0;
+};
+
 // A gap and what took most of its time.
 struct DividedGap : DeviceGap {
+  SampledCode host;
   int64_t cause_ns = 0, call_ns = 0;  // time of the cause; the call's time in the gap
   size_t first = 0;                   // of Division::parts
   uint32_t call = kNone, range = kNone;
@@ -226,6 +315,44 @@ struct Division {
   std::vector<PartTime> parts;  // of each gap, the longest first
   StringTable codes;
   bool any_code = false;
+  std::optional<HostCodeNames> host_names;  // empty: the input has no host samples
+  std::optional<HostCodeTimes> host_times;  // of one gap or piece at a time
+
+  Division(const AnalysisInput& input, CallStacks& stacks) : any_code(stacks.any()) {
+    const HostSampleRows& rows = host_sample_rows(input.views);
+    if (!rows.any()) return;
+    host_names.emplace(input.trace, stacks);
+    host_times.emplace(input.trace, rows);
+  }
+
+  SampledCode sampled(std::span<const GapPiece> pieces) {
+    SampledCode most;
+    if (!host_times) return most;
+    host_times->clear();
+    for (const GapPiece& piece : pieces) {
+      if (needs_samples(piece)) host_times->add(piece.thread, {piece.begin_ns, piece.end_ns});
+    }
+    if (host_times->samples() == 0) return most;
+    const HostCodeDivision division = host_names->divide(*host_times);
+    const HostCodeTime& first = division.groups.front();
+    return {first.group, first.time_ns, first.half_ns, first.samples, division.samples};
+  }
+  void add_columns(Table& table) const {
+    if (any_code) table.add_column(ColumnId::culprit_code);
+    if (!host_names) return;
+    table.add_columns({ColumnId::host_code, ColumnId::host_state, ColumnId::host_code_time, ColumnId::host_half_width,
+                       ColumnId::samples, ColumnId::host_samples});
+  }
+  void add_cells(Table::Row& row, StringId code, const SampledCode& host) const {
+    if (any_code) row.add(codes[code]);
+    if (!host_names) return;
+    if (host.group == kNone) {
+      row.empty().empty().empty().empty().empty().empty();
+    } else {
+      row.add(host_names->code(host.group)).add(host_names->state(host.group)).add(host.time_ns).add(host.half_ns);
+      row.add(host.samples).add(host.of_samples);
+    }
+  }
 
   std::string text(const DividedGap& gap) const {
     std::string text;
@@ -254,11 +381,6 @@ DividedGap summed_up(const DeviceGap& gap, std::span<const GapPiece> pieces, Div
                    [](const PartTime& a, const PartTime& b) { return a.ns > b.ns; });
   listed.parts = static_cast<uint8_t>(division.parts.size() - listed.first);
   return listed;
-}
-
-void add_device(Table::Row& row, const Trace& trace, DeviceId id) {
-  const Device& device = trace.device(id);
-  row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
 }
 
 void add_call(Table::Row& row, const Trace& trace, uint32_t call, int64_t ns) {
@@ -292,7 +414,7 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const DividedGap& gap,
   row.add_if(gap.launch != kNone, gap.host_ns);
   add_call(row, trace, gap.call, gap.call_ns);
   row.add_text(range_text(trace, gap.range));
-  if (division.any_code) row.add(division.codes[gap.code]);
+  division.add_cells(row, gap.code, gap.host);
   row.add_if(gap.cause_thread != kNone, gap.cause_thread == kNone ? 0 : trace.threads[gap.cause_thread].tid);
   add_operation(row, input, gap.previous);
   add_operation(row, input, gap.operation);
@@ -302,12 +424,11 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const DividedGap& gap,
 Table divided(const AnalysisInput& input) {
   Table table("idle-gaps", "Gaps of devices, the longest first");
   CallStacks& stacks = call_stacks(input.views);
-  const auto division = std::make_shared<Division>();
-  division->any_code = stacks.any();
+  const auto division = std::make_shared<Division>(input, stacks);
   table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::pid, ColumnId::device_name, ColumnId::cause,
                      ColumnId::cause_time, ColumnId::class_, ColumnId::before_launch, ColumnId::culprit_call,
                      ColumnId::culprit_call_time, ColumnId::culprit_range});
-  if (division->any_code) table.add_column(ColumnId::culprit_code);
+  division->add_columns(table);
   table.add_columns({ColumnId::tid, ColumnId::before, ColumnId::before_stream, ColumnId::after, ColumnId::after_stream,
                      ColumnId::division});
   std::vector<DividedGap> gaps;
@@ -320,6 +441,7 @@ Table divided(const AnalysisInput& input) {
     listed.cause_thread = piece.thread == kNone ? gap.thread : piece.thread;
     for (const GapPiece& each : pieces) listed.call_ns += each.call == piece.call ? each.duration_ns() : 0;
     if (division->any_code) listed.code = division->codes.intern(stacks.best(stack_of_piece(stacks, gap, piece)));
+    listed.host = division->sampled(pieces);
   });
   sort_longest_first(gaps);
   table.list(std::move(gaps),
@@ -336,20 +458,21 @@ Table pieces_of_gaps(const AnalysisInput& input) {
     DeviceId device{};
     uint32_t operation = kNone;
     StringId code{};
+    SampledCode host{};
   };
   Table table("idle-gaps", "Pieces of the gaps of devices");
   CallStacks& stacks = call_stacks(input.views);
-  const auto division = std::make_shared<Division>();
-  division->any_code = stacks.any();
+  const auto division = std::make_shared<Division>(input, stacks);
   table.add_columns({ColumnId::gap_start, ColumnId::start, ColumnId::duration, ColumnId::pid, ColumnId::device_name,
                      ColumnId::cause, ColumnId::culprit_call, ColumnId::culprit_call_time, ColumnId::culprit_range});
-  if (division->any_code) table.add_column(ColumnId::culprit_code);
+  division->add_columns(table);
   table.add_columns({ColumnId::tid, ColumnId::after, ColumnId::after_stream});
   std::vector<Listed> listed;
   each_divided(input, table, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
     for (const GapPiece& piece : pieces) {
-      Listed& each = listed.emplace_back(Listed{piece, gap.begin_ns, gap.device, gap.operation, {}});
+      Listed& each = listed.emplace_back(Listed{piece, gap.begin_ns, gap.device, gap.operation, {}, {}});
       if (division->any_code) each.code = division->codes.intern(stacks.best(stack_of_piece(stacks, gap, piece)));
+      each.host = division->sampled({&piece, 1});
     }
   });
   table.list(std::move(listed), [input, division](const Listed& each, Table::Row& row) {
@@ -360,7 +483,7 @@ Table pieces_of_gaps(const AnalysisInput& input) {
     row.add(piece.charge.text());
     add_call(row, trace, piece.call, piece.duration_ns());
     row.add_text(range_text(trace, piece.range));
-    if (division->any_code) row.add(division->codes[each.code]);
+    division->add_cells(row, each.code, each.host);
     row.add_if(piece.thread != kNone, piece.thread == kNone ? 0 : trace.threads[piece.thread].tid);
     add_operation(row, input, each.operation);
   });

@@ -182,15 +182,13 @@ KernelGrouping parse_grouping(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "shape") {
       grouping.shape = true;
-    } else if (word == "device") {
-      grouping.device = true;
     } else if (word == "stream") {
       grouping.stream = grouping.device = true;
     } else if (word == "op") {
       grouping.operation = true;
     } else if (!StackGroups::parse(word, grouping.stack) && word != "name") {
       throw std::runtime_error(
-          fmt::format("--group-by '{}': kernels are grouped by name, shape, device, stream, op or stack:N", word));
+          fmt::format("--group-by '{}': kernels are grouped by name, shape, stream, op or stack:N", word));
     }
   }
   return grouping;
@@ -227,7 +225,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   const auto share = [&](double whole_ns) { row.add_percent(all.total, whole_ns); };
   if (grouping.device) {
     const Device& device = trace.device(stream.device);
-    row.add(trace.processes[index(device.process)].pid).add(device.ordinal);
+    row.add_owner(device.process).add(device.ordinal);
   }
   if (grouping.stream) row.add(stream.context).add(stream.number);
   if (grouping.operation) {

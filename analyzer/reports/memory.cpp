@@ -29,7 +29,7 @@ void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::st
     }
   }
   Table::Row row = table.row();
-  row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline))).add(pool);
+  row.add_owner(timeline.process).add(std::string_view(place_text(timeline))).add(pool);
   row.add(std::string_view(timeline.from_allocator ? "framework's allocator" : "CUDA calls"));
   row.add(allocations).add(allocated).add(releases).add(released).add(timeline.at_start);
   if (peak == kNone) return;

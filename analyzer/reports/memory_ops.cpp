@@ -129,7 +129,6 @@ MemorySums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selectio
 }  // namespace
 
 Table report_memory_ops(const AnalysisInput& input) {
-  const Trace& trace = input.trace;
   Groups groups(input, grouping(input.options.group_by));
   const bool by_op = groups.words().size() == 1 && groups.words().front() == Word::Op;
   Table table("memory-ops", by_op ? "Memory by the op that allocated it" : "Memory by what allocated it");
@@ -155,7 +154,7 @@ Table report_memory_ops(const AnalysisInput& input) {
     const int64_t peak_bytes = timeline.changes[peak].live;
     for (const auto& [key, sum] : rows) {
       Table::Row row = table.row();
-      row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline)));
+      row.add_owner(timeline.process).add(std::string_view(place_text(timeline)));
       row.add(sum.allocations).add(sum.allocated).add(sum.largest).add(sum.at_peak);
       row.add_percent(sum.at_peak, peak_bytes);
       row.add(sum.left);

@@ -44,7 +44,7 @@ Table report_memory_trace(const AnalysisInput& input) {
                    [](const Change& a, const Change& b) { return a.change->time_ns < b.change->time_ns; });
   for (const auto& [timeline, change, pool_live] : changes) {
     Table::Row row = table.row();
-    row.add(change->time_ns).add(trace.processes[timeline->process].pid).add(trace.threads[change->thread].tid);
+    row.add(change->time_ns).add_owner(timeline->process).add(trace.threads[change->thread].tid);
     row.add(std::string_view(place_text(*timeline)));
     row.add(change->pool == 0 ? std::string_view{} : std::string_view(pool_text(trace, change->pool)));
     row.add(change->call == kNone ? std::string_view{} : trace.api_name(trace.host[change->call]));

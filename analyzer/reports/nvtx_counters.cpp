@@ -72,7 +72,7 @@ Table report_nvtx_counters(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(trace.text(counter.name)).add(trace.text(counter.unit)).add(trace.text(counter.domain));
     row.add(trace.text(counter.scope));
-    row.add(trace.processes[index(counter.process)].pid).add(sums[i].samples).add(counter.without_value);
+    row.add_owner(counter.process).add(sums[i].samples).add(counter.without_value);
     if (const Sums& of = sums[i]; of.samples != 0) {
       row.add(of.least).add(of.sum / static_cast<double>(of.samples)).add(of.most).add(of.last);
       row.add(of.first_ns).add(of.last_ns);

@@ -54,7 +54,7 @@ Table report_nvtx_names(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(kind_name(given)).add(trace.text(given.name));
     row.add(std::string_view(is_number(given) ? fmt::format("{}", given.object) : fmt::format("0x{:x}", given.object)));
-    row.add(trace.text(given.domain)).add(trace.processes[index(given.process)].pid).add(given.time_ns);
+    row.add(trace.text(given.domain)).add_owner(given.process).add(given.time_ns);
     row.add(std::string_view(given.gone ? "taken back" : ""));
   }
   // Categories are facts about the run and have no time. Categories without a range or mark are not listed.

@@ -48,7 +48,7 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     const int64_t duration = range.end_ns - range.begin_ns;
     const int64_t in_children = entry.id == kNone ? 0 : child_ns[entry.id];
     row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(add_saturated(duration, -in_children));
-    row.add(trace.text(label.text)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    row.add(trace.text(label.text)).add_owner(thread.process).add(thread.tid);
     if (range.style == RangeStyle::PushPop) {
       row.add(uint32_t{range.level}).add(uint32_t{range.children});
     } else {

@@ -101,7 +101,7 @@ Table report_op_idle(const AnalysisInput& input) {
     const auto& [gpu, process, name] = each->first;
     const OpIdleSum& sum = each->second;
     Table::Row row = table.row();
-    row.add(trace.processes[process].pid);
+    row.add_owner(process);
     if (gpu == kNone) {
       row.empty();
     } else {

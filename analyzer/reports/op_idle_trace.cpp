@@ -29,7 +29,7 @@ Table report_op_idle_trace(const AnalysisInput& input) {
     const Range& range = trace.ranges[op.range];
     const Thread& thread = trace.thread(range.thread);
     row.add(range.begin_ns).add(range.end_ns - range.begin_ns);
-    row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    row.add_owner(thread.process).add(thread.tid);
     const double inside = static_cast<double>(op.inside_ns);
     if (op.gpu == kNone) {
       row.empty();

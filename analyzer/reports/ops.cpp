@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace prof::analyzer {
 
@@ -50,13 +49,8 @@ TorchLayout layout_of(const AnalysisInput& input, const OpAverages& averages, co
   return layout;
 }
 
-// The rank that the recorder logged. Without it, the number of the input.
-int64_t node_id(const Trace& trace, uint32_t process) {
-  const std::string rank = trace.processes[process].fact("rank");
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(rank.data(), rank.data() + rank.size(), number);
-  return error == std::errc() && end == rank.data() + rank.size() ? number : int64_t{process};
-}
+// The rank of the process. Without it, the number of the input.
+int64_t node_id(const Trace& trace, uint32_t process) { return trace.processes[process].rank.value_or(process); }
 
 void declare_operator_columns(Table& table, const Estimates& estimates) {
   table.add_columns({ColumnId::name, ColumnId::self_cpu_percent, ColumnId::self_cpu_time_total, ColumnId::cpu_percent,

@@ -152,7 +152,7 @@ class Instances {
 
   void add_where(Table::Row& row, ThreadId thread) const {
     row.add(std::string_view("CPU")).empty();
-    row.add(trace_.processes[index(trace_.thread(thread).process)].pid).add(trace_.thread(thread).tid);
+    row.add_owner(trace_.thread(thread).process).add(trace_.thread(thread).tid);
   }
 
   void add_node(Table::Row& row, uint32_t node) const {
@@ -234,7 +234,7 @@ class Instances {
     row.add(std::string_view(kineto_name(kernel_names_, operation))).add(std::string_view("CUDA"));
     const Stream& stream = trace_.stream(operation.stream());
     row.add(trace_.device(stream.device).ordinal);
-    row.add(trace_.processes[index(trace_.process_of(operation.stream()))].pid).add(stream.number);
+    row.add_owner(trace_.process_of(operation.stream())).add(stream.number);
     const int64_t ns = time_between(operation.start_ns, operation.end_ns);
     row.add(operation.start_ns).add(std::max(operation.start_ns, operation.end_ns)).empty().empty().add(ns).add(ns);
   }

@@ -214,7 +214,7 @@ Table report_optimize(const AnalysisInput& input) {
     row.add_if(each.scored, each.score);
     row.add(range.begin_ns).add(range.end_ns - range.begin_ns).add(self[each.op.range]).add(each.op.idle_ns);
     row.add_if(!reference, each.op.starved_ns);
-    row.add(each.op.waiting).add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    row.add(each.op.waiting).add_owner(thread.process).add(thread.tid);
   }
   return table;
 }

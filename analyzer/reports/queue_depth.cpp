@@ -175,7 +175,7 @@ Table depth_by_hta(const AnalysisInput& input) {
       "+1 at the start of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
   const HtaRules rules(input.trace);
   uint64_t left_out = 0;
-  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
+  for_each_group(input, [&](ProcessId process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
     const HtaQueueLength length(input.trace, streams, &rules);
     if (stream != "all") left_out += length.left_out;
@@ -185,7 +185,7 @@ Table depth_by_hta(const AnalysisInput& input) {
     }
     if (values.empty()) return;  // like HTA, no row for a stream without a launch
     Table::Row row = table.row();
-    row.add(process.pid).add(device).add(context).add(stream);
+    row.add_owner(process).add(device).add(context).add(stream);
     add_description(row, values);
     row.add(length.last()).add(length.weighted_mean());
   });
@@ -217,7 +217,7 @@ Table by_reference(const AnalysisInput& input) {
 
 template <class Visit> void for_each_group(const AnalysisInput& input, Visit visit) {
   const Trace& trace = input.trace;
-  for (size_t p = 0; p < trace.processes.size(); ++p) {
+  for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     std::vector<StreamId> of_process;
     size_t devices = 0;
     for (size_t d = 0; d < trace.devices.size(); ++d) {
@@ -229,15 +229,15 @@ template <class Visit> void for_each_group(const AnalysisInput& input, Visit vis
         if (stream.operations.size() == 0 || index(stream.device) != d || !input.selection.has_stream(trace, stream))
           continue;
         of_device.push_back(StreamId{s});
-        visit(trace.processes[p], std::to_string(device.ordinal), std::to_string(stream.context),
+        visit(ProcessId{p}, std::to_string(device.ordinal), std::to_string(stream.context),
               std::to_string(stream.number), std::vector<StreamId>{StreamId{s}});
       }
       if (of_device.empty()) continue;
       ++devices;
       of_process.insert(of_process.end(), of_device.begin(), of_device.end());
-      visit(trace.processes[p], std::to_string(device.ordinal), "", "all", of_device);
+      visit(ProcessId{p}, std::to_string(device.ordinal), "", "all", of_device);
     }
-    if (devices > 1) visit(trace.processes[p], "all", "", "all", of_process);
+    if (devices > 1) visit(ProcessId{p}, "all", "", "all", of_process);
   }
 }
 
@@ -283,7 +283,7 @@ Table report_queue_depth(const AnalysisInput& input) {
       any_step = true;
     });
   };
-  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
+  for_each_group(input, [&](ProcessId process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
     measure(streams);
     if (!any_step) {
@@ -293,7 +293,7 @@ Table report_queue_depth(const AnalysisInput& input) {
     LiveError error;
     for (const StreamId each : streams) error.add(errors[index(each)]);
     Table::Row row = table.row();
-    row.add(process.pid).add(device).add(context).add(stream).add(waiting.total_ns());
+    row.add_owner(process).add(device).add(context).add(stream).add(waiting.total_ns());
     for (const WeightedDepth* depth : {&waiting, &outstanding}) {
       row.add(depth->mean()).add(depth->quantile(0.5)).add(depth->quantile(0.99)).add(depth->most());
     }

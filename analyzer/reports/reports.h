@@ -46,6 +46,11 @@ struct Report {
 // Marks the rows of reports.def whose reports can be limited to Selection::nvtx.
 inline constexpr std::string_view kTakesNvtx;
 
+// Words of --group-by that give each process, host or rank rows of its own, and those that may give them to each GPU
+// too.
+#define PROF_OWNERS "rank|host|process"
+#define PROF_PLACES PROF_OWNERS "|device"
+
 #define PROF_REPORT(function, ...) Table report_##function(const AnalysisInput& input);
 #include "analyzer/reports/reports.def"
 #undef PROF_REPORT

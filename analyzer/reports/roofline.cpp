@@ -251,7 +251,7 @@ Table report_roofline(const AnalysisInput& input) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) { row.add(value); };
     const auto text = [&](std::string_view value) { row.add_text(value); };
-    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
+    row.add_owner(device.process).add(device.ordinal).add(sums.count).add(sums.total_ns);
     estimates.add_cells(row, point.number);
     real(sums.intensity());
     real(sums.tera_flops());

@@ -184,7 +184,7 @@ void add_sampled_row(const Trace& trace, const SampledSet& set, const SampledWor
                      const std::vector<StringId>& metrics, Table& table) {
   const Device& device = trace.device(set.device);
   Table::Row row = table.row();
-  row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(std::string_view(work.what));
+  row.add_owner(device.process).add(device.ordinal).add(std::string_view(work.what));
   const bool counted = work.count != 0;
   row.add_if(counted, work.count);
   row.add_if(counted, work.with_samples);

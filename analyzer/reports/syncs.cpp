@@ -193,7 +193,7 @@ Table report_syncs(const AnalysisInput& input) {
   for (const auto& [key, sum] : rows) {
     const auto& [thread, call, target, stack] = key;
     Table::Row row = table.row();
-    row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
+    row.add_owner(trace.threads[thread].process).add(trace.threads[thread].tid);
     row.add(names.text(call)).add(std::string_view(target_text(trace, target)));
     row.add(sum->calls).add(sum->blocked).add(sum->time_ns);
     const int64_t mean_ns = sum->time_ns / static_cast<int64_t>(sum->calls);

@@ -67,6 +67,8 @@ constexpr OptionMember kMembers[] = {
     {"--dtype", [](const ReportOptions& from, ReportOptions& to) { to.dtype = from.dtype; }},
     {"--devices", [](const ReportOptions& from, ReportOptions& to) { to.devices = from.devices; }},
     {"--device-as", [](const ReportOptions& from, ReportOptions& to) { to.device_as = from.device_as; }},
+    {"--kernel", [](const ReportOptions& from, ReportOptions& to) { to.kernel = from.kernel; }},
+    {"--lines", [](const ReportOptions& from, ReportOptions& to) { to.lines = from.lines; }},
     {"--metric", [](const ReportOptions& from, ReportOptions& to) { to.metric = from.metric; }},
 };
 

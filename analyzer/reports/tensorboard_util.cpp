@@ -147,7 +147,7 @@ Table tensorboard_utilisation(const AnalysisInput& input) {
     }
     const int64_t busy_ns = kernels.busy_ns();
     Table::Row row = table.row();
-    row.add(trace.processes[process].pid).add(trace.devices[d].ordinal).add(std::string_view("steps"));
+    row.add_owner(process).add(trace.devices[d].ordinal).add(std::string_view("steps"));
     row.add(window->begin_ns).add(window->length_ns()).add(busy_ns);
     row.add(100 * static_cast<double>(busy_ns) / static_cast<double>(window->length_ns()));
     const std::optional<double> efficiency = kernels.efficiency();

@@ -42,7 +42,7 @@ Table report_unified_memory(const AnalysisInput& input) {
     const auto what = static_cast<UnifiedWhat>(what_number);
     const bool moves = moves_memory(what);
     Table::Row row = table.row();
-    row.add(uint64_t{input.trace.processes[process].pid}).add(unified_what_text(what));
+    row.add_owner(process).add(unified_what_text(what));
     if (moves || source != 0) {
       row.add(unified_place_text(source));
     } else {

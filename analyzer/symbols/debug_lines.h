@@ -18,6 +18,9 @@ struct DebugFrame {
   std::string_view file;
   uint32_t line = 0;
   bool inlined = false;  // into the next frame
+  // Of the file that was compiled, if the line table of a cubin has them; 0: unknown.
+  uint32_t modified_s = 0;  // since 1970
+  uint32_t file_bytes = 0;
 };
 
 bool has_debug_lines();  // whether built with libdw

@@ -16,21 +16,6 @@ namespace prof::analyzer {
 
 namespace {
 
-template <class T> bool load(std::span<const uint8_t> from, uint64_t offset, T& to) {
-  if (offset > from.size() || from.size() - offset < sizeof(T)) return false;
-  std::memcpy(&to, from.data() + offset, sizeof(T));
-  return true;
-}
-
-// A text that ends with a zero byte inside the bytes; otherwise empty.
-std::string_view text_at(std::span<const uint8_t> from, uint64_t offset) {
-  if (offset >= from.size()) return {};
-  const uint8_t* const begin = from.data() + offset;
-  const void* const end = std::memchr(begin, 0, from.size() - offset);
-  if (end == nullptr) return {};
-  return {reinterpret_cast<const char*>(begin), static_cast<size_t>(static_cast<const uint8_t*>(end) - begin)};
-}
-
 std::string hex(std::span<const uint8_t> bytes) {
   std::string text;
   for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
@@ -64,6 +49,14 @@ int rank(const Elf64_Sym& symbol) {
 }
 
 }  // namespace
+
+std::string_view text_at(std::span<const uint8_t> from, uint64_t offset) {
+  if (offset >= from.size()) return {};
+  const uint8_t* const begin = from.data() + offset;
+  const void* const end = std::memchr(begin, 0, from.size() - offset);
+  if (end == nullptr) return {};
+  return {reinterpret_cast<const char*>(begin), static_cast<size_t>(static_cast<const uint8_t*>(end) - begin)};
+}
 
 std::unique_ptr<ElfFile> ElfFile::open(const std::string& path, std::string& why) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -115,6 +108,9 @@ bool ElfFile::read(std::string& why) {
     why = "not 64-bit little-endian";
     return false;
   }
+  machine_ = header.e_machine;
+  flags_ = header.e_flags;
+  abi_version_ = header.e_ident[EI_ABIVERSION];
   for (uint64_t i = 0; i < header.e_phnum && header.e_phentsize >= sizeof(Elf64_Phdr); ++i) {
     Elf64_Phdr segment{};
     if (!load(bytes_, header.e_phoff + i * header.e_phentsize, segment)) break;
@@ -130,11 +126,14 @@ bool ElfFile::read(std::string& why) {
                                                                                    headers[header.e_shstrndx].sh_size)
                                                                             : std::span<const uint8_t>();
   for (const Elf64_Shdr& each : headers) {
-    Section section;
+    ElfSection section;
     section.name = text_at(names, each.sh_name);
     section.type = each.sh_type;
     section.link = each.sh_link;
-    section.entry_bytes = each.sh_entsize;
+    section.info = each.sh_info;
+    section.flags = each.sh_flags;
+    section.offset = each.sh_offset;
+    section.declared_bytes = each.sh_size;
     if (each.sh_type != SHT_NOBITS) section.bytes = part(each.sh_offset, each.sh_size);
     if (each.sh_type == SHT_NOTE) notes_.push_back(section.bytes);
     const bool info = section.name == ".debug_info" || section.name == ".zdebug_info";
@@ -144,14 +143,15 @@ bool ElfFile::read(std::string& why) {
   return true;
 }
 
-const ElfFile::Section* ElfFile::section(std::string_view name) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
+const ElfSection* ElfFile::section(std::string_view name) const {
+  const auto found =
+      std::find_if(sections_.begin(), sections_.end(), [&](const ElfSection& s) { return s.name == name; });
   return found == sections_.end() ? nullptr : &*found;
 }
 
-const ElfFile::Section* ElfFile::section_of_type(uint32_t type) const {
+const ElfSection* ElfFile::section_of_type(uint32_t type) const {
   const auto found = std::find_if(sections_.begin(), sections_.end(),
-                                  [&](const Section& s) { return s.type == type && !s.bytes.empty(); });
+                                  [&](const ElfSection& s) { return s.type == type && !s.bytes.empty(); });
   return found == sections_.end() ? nullptr : &*found;
 }
 
@@ -164,7 +164,7 @@ std::string ElfFile::build_id() const {
 }
 
 std::string ElfFile::debug_link(uint32_t* crc) const {
-  const Section* const link = section(".gnu_debuglink");
+  const ElfSection* const link = section(".gnu_debuglink");
   if (link == nullptr) return {};
   const std::string_view name = text_at(link->bytes, 0);
   if (name.empty() || name.find('/') != std::string_view::npos) return {};
@@ -177,7 +177,7 @@ std::string ElfFile::debug_link(uint32_t* crc) const {
 bool ElfFile::has_symbol_table() const { return section_of_type(SHT_SYMTAB) != nullptr; }
 
 std::vector<ElfSymbol> ElfFile::functions() const {
-  const Section* table = section_of_type(SHT_SYMTAB);
+  const ElfSection* table = section_of_type(SHT_SYMTAB);
   if (table == nullptr) table = section_of_type(SHT_DYNSYM);
   if (table == nullptr || table->link >= sections_.size()) return {};
   const std::span<const uint8_t> names = sections_[table->link].bytes;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,14 @@ struct ElfSymbol {
   std::string_view name;        // mangled
 };
 
+struct ElfSection {
+  std::string_view name;
+  uint32_t type = 0, link = 0, info = 0;
+  uint64_t flags = 0;
+  uint64_t offset = 0, declared_bytes = 0;  // as its header states them, which may be outside the file
+  std::span<const uint8_t> bytes;           // empty: outside the file, or none in it (SHT_NOBITS)
+};
+
 class ElfFile {
  public:
   // Null: the file does not exist or is no ELF file; `why` has the reason.
@@ -29,8 +38,13 @@ class ElfFile {
   ElfFile& operator=(const ElfFile&) = delete;
 
   const std::string& path() const { return path_; }
-  std::string build_id() const;                           // hex digits; empty: none
-  std::string debug_link(uint32_t* crc = nullptr) const;  // name in .gnu_debuglink; empty: none
+  uint16_t machine() const { return machine_; }
+  uint32_t flags() const { return flags_; }
+  uint8_t abi_version() const { return abi_version_; }
+  std::span<const ElfSection> sections() const { return sections_; }
+  const ElfSection* section(std::string_view name) const;  // null: none
+  std::string build_id() const;                            // hex digits; empty: none
+  std::string debug_link(uint32_t* crc = nullptr) const;   // name in .gnu_debuglink; empty: none
   bool has_debug_info() const { return has_debug_info_; }
   bool has_symbol_table() const;  // .symtab, not only the dynamic one
 
@@ -39,27 +53,33 @@ class ElfFile {
   std::vector<ElfSymbol> functions() const;
 
  private:
-  struct Section {
-    std::string_view name;
-    uint32_t type = 0, link = 0;
-    std::span<const uint8_t> bytes;
-    uint64_t entry_bytes = 0;
-  };
   ElfFile() = default;
   bool read(std::string& why);
   std::span<const uint8_t> part(uint64_t offset, uint64_t bytes) const;
-  const Section* section(std::string_view name) const;
-  const Section* section_of_type(uint32_t type) const;
+  const ElfSection* section_of_type(uint32_t type) const;
 
   std::string path_;
   std::span<const uint8_t> bytes_;
   void* mapped_ = nullptr;
-  std::vector<Section> sections_;
+  std::vector<ElfSection> sections_;
   std::vector<std::span<const uint8_t>> notes_;
   bool has_debug_info_ = false;
+  uint16_t machine_ = 0;
+  uint32_t flags_ = 0;
+  uint8_t abi_version_ = 0;
 };
 
 // CRC-32 of a whole file, as in .gnu_debuglink; false: the file is unreadable.
 bool file_crc(const std::string& path, uint32_t& crc);
+
+// A value at an offset of the bytes; false: it is not inside them.
+template <class T> bool load(std::span<const uint8_t> from, uint64_t offset, T& to) {
+  if (offset > from.size() || from.size() - offset < sizeof(T)) return false;
+  std::memcpy(&to, from.data() + offset, sizeof(T));
+  return true;
+}
+
+// A text that ends with a zero byte inside the bytes; otherwise empty.
+std::string_view text_at(std::span<const uint8_t> from, uint64_t offset);
 
 }  // namespace prof::analyzer

@@ -68,7 +68,8 @@ bool add_symbol_answer(std::string_view bytes, uint32_t first, uint32_t last, St
   const auto base = static_cast<uint32_t>(to.frames.size());
   for (size_t i = 0; i + 1 < starts.size(); ++i) to.first[first + i] = base + starts[i];
   for (const SymbolAnswerWriter::Frame& frame : frames)
-    to.frames.push_back({text(frame.function), text(frame.file), frame.line, frame.inlined != 0});
+    to.frames.push_back(
+        {text(frame.function), text(frame.file), frame.line, frame.inlined != 0, frame.modified_s, frame.file_bytes});
   if (to.problem.empty()) to.problem = std::string(strings[text(why[0])]);
   return true;
 }

@@ -19,6 +19,9 @@ struct SymbolFrame {
   StringId file{};
   uint32_t line = 0;
   bool inlined = false;  // into the next frame
+  // Of the file that was compiled, if the line table has them; 0: unknown.
+  uint32_t modified_s = 0;  // since 1970
+  uint32_t file_bytes = 0;
 };
 
 struct SymbolAnswer {
@@ -30,7 +33,8 @@ struct SymbolAnswer {
 class SymbolAnswerWriter {
  public:
   struct Frame {
-    uint32_t function = 0, file = 0, line = 0, inlined = 0;  // indices of texts
+    uint32_t function = 0, file = 0;  // indices of texts
+    uint32_t line = 0, inlined = 0, modified_s = 0, file_bytes = 0;
   };
   explicit SymbolAnswerWriter(size_t addresses) : first_(addresses + 1) { text({}); }
 

@@ -29,7 +29,7 @@ constexpr int kRules = 1;  // version of the rules that choose names; other vers
 
 // file:  | CacheHead | identity | addresses | bytes of the answer |
 struct CacheHead {
-  char magic[8] = {'p', 'r', 'o', 'f', 's', 'y', 'm', '1'};
+  char magic[8] = {'p', 'r', 'o', 'f', 's', 'y', 'm', '2'};
   uint64_t identity_bytes = 0, addresses = 0, answer_bytes = 0;
   uint64_t crc = 0;  // of everything after the head
 };
@@ -96,7 +96,7 @@ std::string to_bytes(const Names& names, std::string_view identity, const String
     for (uint32_t f = names.answer.first[i]; f < names.answer.first[i + 1]; ++f) {
       const SymbolFrame& frame = names.answer.frames[f];
       writer.add({writer.text(strings[frame.function]), writer.text(strings[frame.file]), frame.line,
-                  frame.inlined ? 1u : 0u});
+                  frame.inlined ? 1u : 0u, frame.modified_s, frame.file_bytes});
     }
   }
   const std::string answer = writer.bytes();

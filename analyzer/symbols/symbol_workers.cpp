@@ -1,6 +1,7 @@
 #include "analyzer/symbols/symbol_workers.h"
 
 #include "analyzer/base/parallel.h"
+#include "analyzer/symbols/cubin_line_table.h"
 #include "analyzer/symbols/debug_lines.h"
 #include "analyzer/symbols/elf_file.h"
 
@@ -71,15 +72,19 @@ class SymbolCursor {
 // What libdw has for addresses. It reads unit by unit, which is not always the order of addresses.
 class Lines {
  public:
-  Lines(const std::string& path, std::span<const uint64_t> addresses, SymbolAnswerWriter& texts)
+  Lines(const SymbolRequest& request, std::span<const uint64_t> addresses, SymbolAnswerWriter& texts)
       : of_(addresses.size()), to_(texts) {
-    texts.problem = read_debug_lines(path, addresses, [&](size_t i, std::span<const DebugFrame> frames) {
+    const auto found = [&](size_t i, std::span<const DebugFrame> frames) {
       of_[i] = {static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames_.size() + frames.size())};
       for (const DebugFrame& frame : frames) {
         const bool no_name = frame.plain || frame.function.empty();
-        frames_.push_back({{text(frame.function), text(frame.file), frame.line, frame.inlined ? 1u : 0u}, no_name});
+        frames_.push_back({{text(frame.function), text(frame.file), frame.line, frame.inlined ? 1u : 0u,
+                            frame.modified_s, frame.file_bytes},
+                           no_name});
       }
-    });
+    };
+    texts.problem = request.cubin != nullptr ? read_cubin_line_table(*request.cubin, addresses, found)
+                                             : read_debug_lines(request.files.lines, addresses, found);
   }
   // False: nothing is known. `symbol` is better than a name without its namespace.
   bool add(size_t i, std::string_view symbol) {
@@ -115,13 +120,17 @@ std::string answer_of(const SymbolRequest& request, const Job& job, uint32_t job
   const std::span<const uint64_t> addresses(request.addresses.data() + job.first, job.last - job.first);
   SymbolAnswerWriter to(addresses.size());
   std::optional<Lines> lines;
-  if (with_lines && !request.files.lines.empty()) lines.emplace(request.files.lines, addresses, to);
+  if (with_lines && (request.cubin != nullptr || !request.files.lines.empty())) lines.emplace(request, addresses, to);
   SymbolCursor symbols(request.files.functions);
   for (size_t i = 0; i < addresses.size(); ++i) {
     to.begin(i);
-    const std::string_view symbol = symbols.at(addresses[i]);
+    std::string_view symbol = symbols.at(addresses[i]);
+    if (request.cubin != nullptr) {
+      const CubinFunction* const function = request.cubin->function_at(addresses[i]);
+      if (function != nullptr) symbol = function->name;
+    }
     if (lines && lines->add(i, symbol)) continue;
-    if (!symbol.empty()) to.add({to.text(symbol), 0, 0, 0});
+    if (!symbol.empty()) to.add({to.text(symbol), 0, 0, 0, 0, 0});
   }
   return std::string(reinterpret_cast<const char*>(&job_number), sizeof job_number) + to.bytes();
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyzer/base/strings.h"
+#include "analyzer/symbols/cubin_file.h"
 #include "analyzer/symbols/module_search.h"
 #include "analyzer/symbols/symbol_answer.h"
 
@@ -18,7 +19,8 @@ namespace prof::analyzer {
 
 struct SymbolRequest {
   ModuleFiles files;
-  std::vector<uint64_t> addresses;  // of the file, sorted; inside the instruction: a return address minus 1
+  std::vector<uint64_t> addresses;   // of the file, sorted; inside the instruction: a return address minus 1
+  const CubinFile* cubin = nullptr;  // used instead of `files`: the addresses are those of CubinFile::address()
 };
 
 struct WorkerLimits {

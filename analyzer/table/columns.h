@@ -18,7 +18,7 @@ inline bool is_real(CellType type) { return type == CellType::Real || type == Ce
 
 // Version of the keys and types in JSON. Raise it when a key gets another name, type or meaning, and list the change in
 // CHANGELOG.md. A new key does not raise it.
-inline constexpr int kTableSchemaVersion = 2;
+inline constexpr int kTableSchemaVersion = 3;
 
 enum class ColumnId : uint16_t {
 #define PROF_COLUMN(id, title, unit, type, decimals, meaning) id,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <stdexcept>
 
 namespace prof::analyzer {
 
@@ -67,10 +68,99 @@ Table Table::blank() const {
 }
 
 void Table::make_rows(size_t first, size_t last, Table& into) const {
-  if (!order_.empty()) return make_({order_.data() + first, last - first}, into);
-  std::vector<uint32_t> numbers(last - first);
-  std::iota(numbers.begin(), numbers.end(), static_cast<uint32_t>(first));
-  make_(numbers, into);
+  std::vector<TableColumn> added;
+  const size_t before = into.columns_[0].cells.size();
+  if (named_.owners != nullptr) {
+    // The rows are made without the columns that name their owners.
+    const auto from = into.columns_.begin() + static_cast<ptrdiff_t>(named_.at);
+    const auto to = from + named_.shown.rank + named_.shown.host;
+    added.assign(std::make_move_iterator(from), std::make_move_iterator(to));
+    into.columns_.erase(from, to);
+  }
+  if (!order_.empty()) {
+    make_({order_.data() + first, last - first}, into);
+  } else {
+    std::vector<uint32_t> numbers(last - first);
+    std::iota(numbers.begin(), numbers.end(), static_cast<uint32_t>(first));
+    make_(numbers, into);
+  }
+  if (named_.owners != nullptr) into.fill_owner_columns(named_, added, before);
+}
+
+std::vector<TableColumn> Table::owner_columns(OwnerColumns shown) const {
+  Table columns("", "");
+  if (shown.rank) columns.add_column(ColumnId::rank);
+  if (shown.host) columns.add_column(ColumnId::host);
+  return std::move(columns.columns_);
+}
+
+// Fills the cells of `added` and of column `pid` from row `first_row` on, and inserts `added` before it.
+void Table::fill_owner_columns(const NamedOwners& named, std::vector<TableColumn>& added, size_t first_row) {
+  std::vector<int64_t>& pids = columns_[named.at].cells;
+  int64_t of = kEmptyCell, rank = kEmptyCell, host = kEmptyCell, pid = kEmptyCell;
+  const auto name = [&](const RowOwner& owner) {
+    rank = owner.rank ? int64_t{*owner.rank} : kEmptyCell;
+    host = owner.host.empty() ? kEmptyCell : static_cast<int64_t>(texts_.intern(owner.host));
+    pid = owner.pid ? int64_t{*owner.pid} : kEmptyCell;
+  };
+  name(named.whole);
+  for (size_t row = first_row; row < pids.size(); ++row) {
+    if (pids[row] != of) {
+      of = pids[row];
+      const bool known = of >= 0 && of < static_cast<int64_t>(named.owners->size());
+      if (!known && of != kEmptyCell) throw std::logic_error("column pid of " + name_ + " has no number of a process");
+      name(known ? (*named.owners)[static_cast<size_t>(of)] : named.whole);
+    }
+    pids[row] = pid;
+    size_t column = 0;
+    if (named.shown.rank) added[column++].cells.push_back(rank);
+    if (named.shown.host) added[column].cells.push_back(host);
+  }
+  columns_.insert(columns_.begin() + static_cast<ptrdiff_t>(named.at), std::make_move_iterator(added.begin()),
+                  std::make_move_iterator(added.end()));
+}
+
+bool Table::has_column(ColumnId id) const {
+  return std::any_of(columns_.begin(), columns_.end(), [&](const TableColumn& column) { return column.id == id; });
+}
+
+void Table::name_owners(std::shared_ptr<const std::vector<RowOwner>> owners, OwnerColumns shown,
+                        const RowOwner* whole) {
+  NamedOwners named{std::move(owners), shown, whole == nullptr ? RowOwner() : *whole, 0};
+  if (!has_column(ColumnId::pid)) {
+    if (whole == nullptr) return;
+    store();
+    insert_column(0, ColumnId::pid, kEmptyCell);
+  }
+  while (columns_[named.at].id != ColumnId::pid) ++named.at;
+  std::vector<TableColumn> added = owner_columns(shown);
+  if (!is_listing()) return fill_owner_columns(named, added, 0);
+  columns_.insert(columns_.begin() + static_cast<ptrdiff_t>(named.at), added.begin(), added.end());
+  named_ = std::move(named);
+}
+
+void Table::insert_column(size_t at, ColumnId id, int64_t value) {
+  const size_t count = rows();
+  add_column(id);
+  columns_.back().cells.assign(count, value);
+  std::rotate(columns_.begin() + static_cast<ptrdiff_t>(at), columns_.end() - 1, columns_.end());
+}
+
+void Table::append(const Table& other) {
+  const size_t before = rows(), more = other.rows();
+  for (const TableColumn& column : other.columns_) {
+    const auto found =
+        std::find_if(columns_.begin(), columns_.end(), [&](const TableColumn& each) { return each.key == column.key; });
+    TableColumn& to = found != columns_.end()
+                          ? *found
+                          : columns_.emplace_back(TableColumn{column.id, column.title, column.key, column.type,
+                                                              column.decimals, std::vector(before, kEmptyCell)});
+    for (const int64_t cell : column.cells) {
+      const bool is_text = column.type == CellType::Text && cell != kEmptyCell;
+      to.cells.push_back(is_text ? static_cast<int64_t>(texts_.intern(other.text(cell))) : cell);
+    }
+  }
+  for (TableColumn& column : columns_) column.cells.resize(before + more, kEmptyCell);
 }
 
 void Table::clear_rows() {
@@ -81,6 +171,7 @@ void Table::store() {
   if (!make_) return;
   make_rows(0, listed_, *this);
   make_ = nullptr;
+  named_ = {};
   order_.clear();
 }
 

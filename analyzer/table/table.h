@@ -4,6 +4,7 @@
 
 #include "analyzer/base/strings.h"
 #include "analyzer/table/columns.h"
+#include "analyzer/table/row_owner.h"
 
 #include <cstdint>
 #include <functional>
@@ -63,6 +64,8 @@ class Table {
     template <class Value> Row& add(const std::optional<Value>& value) { return value ? add(*value) : empty(); }
     template <class Value> Row& add_if(bool known, Value value) { return known ? add(value) : empty(); }
     Row& add_text(std::string_view text) { return text.empty() ? empty() : add(text); }
+    // The cell of column `pid`: the number of the process in the model, see name_owners().
+    template <class Process> Row& add_owner(Process process) { return add(static_cast<int64_t>(process)); }
     // `part` in percent of the whole; an empty cell where the whole is 0 or less.
     template <class Part, class Whole> Row& add_percent(Part part, Whole whole) {
       if (whole <= 0) return empty();
@@ -98,6 +101,19 @@ class Table {
   // Creates the rows of a listing and stores them.
   void store();
 
+  // Which process is each row of? Reports fill column `pid` with the number of a process in the model. name_owners()
+  // replaces these numbers by process ids, and adds the columns `rank` and `host` before `pid`, as far as `shown`
+  // says. `whole` is the owner of rows without a process: rows about several. A table without column `pid` gets the
+  // columns of `whole` as its first ones if `whole` is given. Must be called once, after the last row. Throws
+  // std::logic_error if a cell is not the number of a process.
+  void name_owners(std::shared_ptr<const std::vector<RowOwner>> owners, OwnerColumns shown,
+                   const RowOwner* whole = nullptr);
+  bool has_column(ColumnId id) const;
+  // Adds a column with one value in every row, at position `at`. Not for a listing.
+  void insert_column(size_t at, ColumnId id, int64_t value);
+  // Adds the rows of a table that has no listing. Columns are matched by key; cells of others are empty.
+  void append(const Table& other);
+
   const std::string& name() const { return name_; }
   const std::string& title() const { return title_; }
   const std::vector<TableColumn>& columns() const { return columns_; }
@@ -127,13 +143,23 @@ class Table {
   size_t text_limit = 0;  // maximum number of rows of the text form without --limit; 0: all
 
  private:
+  struct NamedOwners {
+    std::shared_ptr<const std::vector<RowOwner>> owners;  // null: the cells of column `pid` are process ids
+    OwnerColumns shown;
+    RowOwner whole;
+    size_t at = 0;  // position of the first of these columns
+  };
+
   std::vector<int64_t> listed_cells(const TableColumn& column);
+  std::vector<TableColumn> owner_columns(OwnerColumns shown) const;
+  void fill_owner_columns(const NamedOwners& named, std::vector<TableColumn>& added, size_t first_row);
 
   std::string name_;
   std::string title_;
   std::vector<TableColumn> columns_;
   StringTable texts_;
   MakeRows make_;                // of a listing
+  NamedOwners named_;            // of a listing
   size_t listed_ = 0;            // number of rows of a listing
   std::vector<uint32_t> order_;  // row numbers in sorted order; empty: 0, 1, 2 …
 };

@@ -1,6 +1,6 @@
 // When do the recorder's exit handlers run? exit() runs handlers last-in first-out, and ours must run before those of
-// CUPTI and the driver. So they are registered when a recording starts, and again by code that made CUPTI load a
-// library. This code runs in the program.
+// CUPTI and the driver. So they are registered when a recording starts, again at the first launch, and again by code
+// that made CUPTI load a library. This code runs in the program.
 #pragma once
 
 namespace prof::preload {

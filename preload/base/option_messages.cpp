@@ -21,6 +21,10 @@ void report_options() {
     std::atomic<bool> said{again};
     say(said, "PROF_START=signal needs PROF_SIGNAL=USR1 or USR2; the recording starts now");
   }
+  if (!options().host_processes.list.empty() && !options().host_samples.wanted()) {
+    std::atomic<bool> said{again};
+    say(said, "PROF_HOST_PROCESSES needs PROF_HOST_SAMPLES; no process is recorded from its start on");
+  }
 }
 
 }  // namespace prof::preload

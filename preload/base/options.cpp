@@ -118,6 +118,10 @@ void read_all(char** environment) {
   for (char** at = environment; at != nullptr && *at != nullptr; ++at) {
     read_entry(*at);
   }
+  // A rank that hangs is explained by what its threads wait for.
+  constexpr uint64_t kHangHz = 10;
+  if (g_options.collectives && g_entries[kRow_host_samples] == nullptr && !g_options.host_samples.wanted())
+    g_options.host_samples.hz = kHangHz;
   note_folder();
   g_root = root_now();
 }

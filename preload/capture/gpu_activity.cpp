@@ -3,6 +3,7 @@
 #include "preload/base/about.h"
 #include "preload/base/clock.h"
 #include "preload/base/decimal.h"
+#include "preload/base/exit_handler.h"
 #include "preload/base/image.h"
 #include "preload/base/joined_text.h"
 #include "preload/base/messages.h"
@@ -168,6 +169,10 @@ void take_gpu_activity_slow(bool pass) {
     const KeepCuptiError keep;
     reach(take());
   }
+  // The driver and CUPTI have exit handlers by now, which must run after ours: a driver that has ended does not answer
+  // which contexts failed, and the exit would wait for records that cannot come.
+  static std::atomic<bool> registered{false};
+  if (!registered.exchange(true)) register_exit_handlers();
   if (budget_on()) budget_spend_cupti_open(now_ticks() - begin);
   errno = saved;
 }

@@ -2,6 +2,7 @@
 
 #include "preload/base/options.h"
 #include "preload/capture/cupti/gpu_state.h"
+#include "preload/control/unstarted.h"
 #include "preload/record/launch_extras.h"
 
 namespace prof::preload {
@@ -32,6 +33,8 @@ bool is_awaited_launch() {
   return number == options().start.number && start_window(Window::AwaitsLaunch);
 }
 
+uint64_t passed_launches() { return g_passed_launches.load(std::memory_order_relaxed); }
+
 bool stops_with_launch() {
   if (g_trigger_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return false;
   pass_gpu_activity();
@@ -39,7 +42,10 @@ bool stops_with_launch() {
 }
 
 bool is_awaited_range(std::string_view domain, std::string_view name) {
-  if (name != options().start.range.name || !options().start.range.in_domain(domain)) return false;
+  if (name != options().start.range.name || !options().start.range.in_domain(domain)) {
+    saw_range(domain, name);
+    return false;
+  }
   return start_window(Window::AwaitsRange);
 }
 

@@ -19,6 +19,7 @@ void open_triggers();
 
 // A launch enters while one is awaited. Returns true if this is the one; the window is then open.
 bool is_awaited_launch();
+uint64_t passed_launches();  // launches that entered while one was awaited
 // A launch enters while launches are counted. Returns true if it is the one after PROF_LAUNCHES launches: the caller
 // ends the recording without it.
 bool stops_with_launch();

@@ -66,6 +66,11 @@ const char* why_not_wanted() {
   return nullptr;
 }
 
+bool is_host_process() {
+  return options().host_processes.every ||
+         (!options().host_processes.list.empty() && process_in_list(options().host_processes.list));
+}
+
 void exclude_children(const char* library_path) {
   if (options().children) return;
   g_only_process = getpid();

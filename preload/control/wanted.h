@@ -14,6 +14,9 @@ const char* why_not_wanted();
 // Whether `rank` is in `list`. A text that is not a number is not a rank, and counts as in every list.
 bool rank_in_list(const option::Numbers& list, std::string_view rank);
 
+// Whether PROF_HOST_PROCESSES names this program. Changes errno.
+bool is_host_process();
+
 // With PROF_CHILDREN=0, removes the library from LD_PRELOAD and marks forked children as not wanted. The constructor
 // calls it.
 void exclude_children(const char* library_path);

@@ -48,6 +48,7 @@
 #include "preload/format/definitions.h"
 #include "preload/format/events.h"
 #include "preload/format/gpu_definitions.h"
+#include "preload/format/host_events.h"
 #include "preload/format/nvtx_definitions.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/format/wire.h"
@@ -95,8 +96,9 @@ template <class... T> struct Kinds {
   template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
 };
 
-// All kinds, in order of their numbers. Dumps list them in this order. CallArguments, HardwareSamples and NvtxSyncPoint
-// are events. They are in the second list, because all numbers below 32 were in use.
+// All kinds, in order of their numbers. Dumps list them in this order. The second list has events too: CallArguments,
+// HardwareSamples, NvtxSyncPoint, HostSample, HostStateSpan, PcBatch, PcSamples, Collective. All numbers below 32 were
+// in use.
 using EventKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
                          CopyRun, FillRun, DriverCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode,
                          GraphMade, GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample,
@@ -106,7 +108,8 @@ using DefinitionKinds =
           ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock,
           UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef,
           NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, CallArguments, HardwareSamples, SampledSetDef,
-          NvtxScopeDef, NvtxSemanticsDef, NvtxClockDef, NvtxSyncPoint>;
+          NvtxScopeDef, NvtxSemanticsDef, NvtxClockDef, NvtxSyncPoint, HostSample, HostStateSpan, HostSampling,
+          CubinDef, StallReasonsDef, PcBatch, PcSamples, Collective>;
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 

@@ -51,7 +51,7 @@ inline void block_crc_table(const Block& block, uint32_t out[4]) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) inline void block_crc_hardware(const Block& block, uint32_t out[4]) {
+__attribute__((target("sse4.2,crc32"))) inline void block_crc_hardware(const Block& block, uint32_t out[4]) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(&block);
   uint64_t a = 0xffffffff, b = a, c = a, d = a;
   for (size_t at = 0; at < 1024; at += 8) {

@@ -244,4 +244,30 @@ struct LibraryCall {
   }
 };
 
+// `flags` of a Collective:
+inline constexpr uint32_t kCollectiveLocal = 1;  // the number of the communicator is of this process only
+inline constexpr uint32_t kCollectivePair = 2;   // a send or receive: `sequence` counts these apart
+
+// The start of a call of NCCL (PROF_COLLECTIVES=1). If the call returns, its library_call has the same start.
+// `sequence` counts the calls on the communicator, from the start of the process on, whatever is recorded: 1, 2 …
+// 0: the call that makes the communicator. Calls without a communicator (ncclGroupEnd) have communicator 0.
+struct Collective {
+  static constexpr uint32_t kKind = 77;
+  static constexpr std::string_view kName = "collective";
+  uint64_t time = 0;          // ticks
+  uint64_t communicator = 0;  // equal on all of its ranks
+  uint64_t sequence = 0;
+  LabelId label{};        // as of a library_call
+  uint32_t flags = 0;     // kCollective…
+  std::string_view text;  // the same text, if interning failed
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time);
+    v.value("communicator", s.communicator);
+    v.value("sequence", s.sequence);
+    v.value("label", s.label);
+    v.optional("flags", s.flags);
+    v.optional_text("text", s.text);
+  }
+};
+
 }  // namespace prof::format

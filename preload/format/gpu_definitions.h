@@ -102,4 +102,32 @@ struct SampledSetDef {
   }
 };
 
+// The machine code of modules with equal contents. PcSamples name it.
+struct CubinDef {
+  static constexpr uint32_t kKind = 73;
+  static constexpr std::string_view kName = "cubin";
+  CubinId id{};
+  uint64_t crc = 0;  // as CUPTI has it: cuptiGetCubinCrc, or the callback of the program
+  uint64_t bytes = 0;
+  uint32_t kept = 0;  // 1: the file of the log's cubins has the contents when the recording ends in order
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id);
+    v.value("crc", s.crc);
+    v.value("bytes", s.bytes);
+    v.value("kept", s.kept);
+  }
+};
+
+// The stall reasons of PC samples on the GPU of one context.
+struct StallReasonsDef {
+  static constexpr uint32_t kKind = 74;
+  static constexpr std::string_view kName = "stall_reasons";
+  ContextId context{};
+  StringId names{};  // CUPTI's names, one per line; the first is reason 0. A number without a reason has an empty line
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("context", s.context);
+    v.value("names", s.names);
+  }
+};
+
 }  // namespace prof::format

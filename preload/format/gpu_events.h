@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/format/ids.h"
+#include "preload/format/numbers.h"
 
 #include <cstdint>
 #include <string_view>
@@ -266,6 +267,64 @@ struct HardwareSamples {
     v.gpu_time("start", s.start);
     v.value("set", s.set);
     v.text("samples", s.samples);
+  }
+};
+
+// `flags` of PC samples. Ambiguous: a module was unloaded before its samples were read, so some of them may have the
+// function of a module that was loaded into its place. BufferFull: the hardware's buffer was full, and samples of the
+// batch are missing.
+inline constexpr uint32_t kPcAmbiguous = 1, kPcBufferFull = 2;
+
+// One reading of PC samples of one context (PROF_PC_SAMPLING). The PcSamples that follow on this thread with the same
+// time and context are its samples by instruction. The period applies to all samples since the last batch of the
+// context.
+struct PcBatch {
+  static constexpr uint32_t kKind = 75;
+  static constexpr std::string_view kName = "pc_batch";
+  uint64_t time = 0;  // ticks
+  ContextId context{};
+  uint32_t period = 0;    // a sample each 2^period cycles of a multiprocessor
+  uint64_t total = 0;     // samples, with those that were dropped and those without an instruction
+  uint64_t dropped = 0;   // samples that the hardware dropped
+  uint64_t non_user = 0;  // samples of kernels that are not the program's; they have no instruction
+  uint32_t flags = 0;     // kPc…
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time);
+    v.value("context", s.context);
+    v.value("period", s.period);
+    v.value("total", s.total);
+    v.optional("dropped", s.dropped);
+    v.optional("non_user", s.non_user);
+    v.optional("flags", s.flags);
+  }
+};
+
+// PC samples of one function in one batch. Entry i is places[i] and samples[i]. Several records of a batch may have the
+// same function.
+struct PcSamples {
+  static constexpr uint32_t kKind = 76;
+  static constexpr std::string_view kName = "pc_samples";
+  static constexpr uint32_t kReasonBits = 6;
+  uint64_t time = 0;  // ticks; that of the batch
+  ContextId context{};
+  CubinId cubin{};
+  StringId function{};  // mangled
+  uint32_t period = 0;  // that of the batch
+  Numbers places;       // ascending: place()
+  Numbers samples;
+  uint32_t flags = 0;  // kPcAmbiguous
+  static constexpr uint64_t place(uint64_t offset, uint32_t reason) { return offset << kReasonBits | reason; }
+  static constexpr uint64_t offset_of(uint64_t place) { return place >> kReasonBits; }  // of the instruction, in bytes
+  static constexpr uint32_t reason_of(uint64_t place) { return place & ((1u << kReasonBits) - 1); }  // StallReasonsDef
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time);
+    v.value("context", s.context);
+    v.value("cubin", s.cubin);
+    v.value("function", s.function);
+    v.value("period", s.period);
+    v.numbers("places", s.places);
+    v.numbers("samples", s.samples);
+    v.optional("flags", s.flags);
   }
 };
 

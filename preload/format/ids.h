@@ -27,6 +27,7 @@ enum class SchemaId : uint32_t {};       // NvtxSchemaDef: layout of the bytes o
 enum class NvtxCounterId : uint32_t {};  // NvtxCounterDef
 enum class CounterSetId : uint32_t {};   // CounterSetDef: hardware counters that are measured on a context
 enum class SampledSetId : uint32_t {};   // SampledSetDef: hardware counters that are sampled on a GPU
+enum class CubinId : uint32_t {};        // CubinDef: the machine code of a module, by its contents
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
 
 // Ids from here on are for one use: no table had room for the contents. Their definition is an event of the thread that

@@ -275,6 +275,49 @@ struct Percent {
   }
 };
 
+// How often host threads are sampled: "off", a number of samples a second, or "starved[:HZ]".
+struct HostRate {
+  using Value = HostRate;
+  static constexpr uint64_t kUsual = 499, kMost = 2000;
+  uint64_t hz = 0;  // 0: off
+  bool starved = false;
+  constexpr bool wanted() const { return hz != 0; }
+  static constexpr bool read(std::string_view text, std::string_view, Value& out) {
+    out = {};
+    if (text == "off") return true;
+    constexpr std::string_view kStarved = "starved";
+    out.starved = text.starts_with(kStarved);
+    if (text == kStarved) {
+      out.hz = kUsual;
+      return true;
+    }
+    if (out.starved) {
+      if (text[kStarved.size()] != ':') return false;
+      text = tail(text, kStarved.size() + 1);
+    }
+    return read_digits(text, kMost, out.hz) && out.hz != 0;
+  }
+};
+
+// How often PC samples are taken: "off", "auto", or "2^N": each 2^N cycles of a multiprocessor.
+struct PcPeriod {
+  using Value = PcPeriod;
+  static constexpr uint64_t kLeast = 5, kMost = 31, kUsual = 16;
+  uint64_t exponent = 0;   // 0: off
+  bool automatic = false;  // the exponent is where it starts
+  constexpr bool wanted() const { return exponent != 0; }
+  static constexpr bool read(std::string_view text, std::string_view, Value& out) {
+    out = {};
+    if (text == "off") return true;
+    out.automatic = text == "auto";
+    if (out.automatic) {
+      out.exponent = kUsual;
+      return true;
+    }
+    return text.starts_with("2^") && read_digits(tail(text, 2), kMost, out.exponent) && out.exponent >= kLeast;
+  }
+};
+
 // "NAME[:K]=N": launch K (from 1) of the kernel NAME is repeated N times. NAME may contain colons.
 struct Repeat {
   using Value = Repeat;

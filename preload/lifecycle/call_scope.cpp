@@ -2,6 +2,7 @@
 
 #include "preload/log/count.h"
 #include "preload/log/log_storage.h"
+#include "preload/record/process_end.h"
 #include "preload/record/recording_window.h"
 
 namespace prof::preload {
@@ -19,6 +20,7 @@ void count_guard_reset() {
 void count_cut_off() {
   const bool stopped = life().phase.load(std::memory_order_acquire) == Phase::Stopped;
   if (stopped && window_is(Window::Open) && g_log.is_open()) count(format::LossCounter::after_exit);
+  if (stopped) await_process_end();
 }
 
 }  // namespace prof::preload

@@ -1,5 +1,5 @@
 // What happens when libprof.so is loaded into a process? Almost nothing: no file, thread or heap before the first CUDA
-// or NVTX event, and the environment stays as it is.
+// or NVTX event, unless PROF_HOST_PROCESSES names the program, and the environment stays as it is.
 #include "preload/lifecycle/load.h"
 
 #include "preload/base/clock.h"
@@ -8,8 +8,10 @@
 #include "preload/base/own_library.h"
 #include "preload/control/triggers.h"
 #include "preload/control/wanted.h"
+#include "preload/lifecycle/call_scope.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/record/recording_window.h"
+#include "preload/record/thread.h"
 
 #include <sys/auxv.h>
 
@@ -18,6 +20,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+extern "C" {
+extern void* __dso_handle;
+int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
+}
 
 namespace prof::preload {
 
@@ -36,12 +43,23 @@ bool make_ready() {
   return true;
 }
 
+// PROF_HOST_PROCESSES: the recording starts here, and this thread has samples although it makes no call of CUDA.
+void start_host_process() {
+  const EventScope scope;
+  if (scope.recording()) sample_this_thread();
+}
+
 __attribute__((constructor)) void loaded() {
   note_clocks_at_load();
   find_own_library();
   const char* const path = library_path();
   if (inert() || path[0] == '\0' || !ready_to_record()) return;
   exclude_children(path);
+  if (!options().host_samples.wanted() || !is_host_process()) return;
+  start_host_process();
+  // A forked child runs these handlers in the order in which they were registered. An allocator registers its handler
+  // with the first allocation. The start made one, so the child can allocate when its recording starts.
+  __register_atfork(nullptr, nullptr, start_host_process, &__dso_handle);
 }
 
 }  // namespace
@@ -53,6 +71,10 @@ bool ready_to_record() {
   const bool ready = make_ready();
   errno = saved;
   return ready;
+}
+
+bool is_getting_ready() {
+  return !inert() && getauxval(AT_SECURE) == 0 && g_ready.load(std::memory_order_acquire) != Ready::Yes;
 }
 
 const char* nvtx_injection() {

@@ -9,6 +9,9 @@ namespace prof::preload {
 // errno.
 bool ready_to_record();
 
+// Whether another thread prepares the process now: what this thread does is lost, and must be counted.
+bool is_getting_ready();
+
 // The variable by which each shared object finds an NVTX tool at its first use of NVTX.
 constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
 

@@ -7,6 +7,7 @@
 #include "preload/base/option_messages.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
+#include "preload/control/unstarted.h"
 #include "preload/lifecycle/clock_anchors.h"
 #include "preload/lifecycle/helper.h"
 #include "preload/lifecycle/load.h"
@@ -15,6 +16,7 @@
 #include "preload/log/count.h"
 #include "preload/log/log_storage.h"
 #include "preload/record/append.h"
+#include "preload/record/process_end.h"
 #include "preload/record/recording_window.h"
 #include "preload/record/thread.h"
 #include "preload/record/thread_local.h"
@@ -47,12 +49,15 @@ bool is_process(pid_t pid) { return pid == getpid() && life().used.load(std::mem
 // in the log. quick_exit() runs no destructors, so the recording finishes at once there.
 void at_exit(void*) {
   if (!is_process(g_pid)) return;
+  process_exits();
   for_each_subsystem(&Subsystem::finish, true);
 }
 void at_quick_exit(void*) { finish_recording(); }
 
 void after_destructors(void*) {
+  log_closes();
   finish_recording();
+  log_closed();
   Phase cold = Phase::Cold;
   if (g_recordings != 0 && getpid() == g_pid)  // nothing would finish another recording's log
     life().phase.compare_exchange_strong(cold, Phase::Stopped, std::memory_order_acq_rel);
@@ -63,6 +68,7 @@ void after_destructors(void*) {
 // it after the last destructor. (-z nodelete: this is never a dlclose.)
 __attribute__((destructor)) void unloaded() {
   if (inert()) return;
+  if (g_recordings == 0) report_unstarted();
   for_each_subsystem(&Subsystem::unload);
   if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, which shares its parent's exit handlers
   if (__cxa_atexit(after_destructors, nullptr, nullptr) != 0) after_destructors(nullptr);
@@ -164,7 +170,12 @@ bool enter_slow() {
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's recording in a child that records already
   if (!window_is(Window::Open) && passes_by()) return false;  // Open before ready_to_record()
-  if (inert() || !ready_to_record() || !in_window()) return false;
+  if (inert()) return false;
+  if (!ready_to_record()) {
+    if (is_getting_ready()) count_before_ready();
+    return false;
+  }
+  if (!in_window()) return false;
   Phase phase = life().phase.load(std::memory_order_acquire);
   if (phase != Phase::Cold) return enter_phase(phase);
   if (inside_our_calls()) return false;

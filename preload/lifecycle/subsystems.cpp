@@ -3,8 +3,9 @@
 // matters to them as follows.
 //
 //   describe, start   "budget" and "devices" after "stacks": the definitions at the start of a log keep their order
-//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end
-//                     before its last flush. Marks are last, because until then they show which launches have finished
+//   stop, finish      "PC samples" before "GPU activity", whose kernel records it needs. "hardware counters", "GPU
+//                     activity", "hardware samples", "completion marks": CUPTI's ranges end before its last flush.
+//                     Marks are last, because until then they show which launches have finished
 //   before_restart    "put-aside memory" first: memory that is retired after it must stay for one recording at least
 //   tick              "hardware samples" before "budget", which counts the time that they took
 //   watch             backwards: a stop by prof ctl replaces the reason of a slow launch that was noticed in the same
@@ -33,6 +34,7 @@
 #include "preload/hardware_counters/counter_recording.h"
 #include "preload/hardware_counters/counter_work.h"
 #include "preload/hardware_counters/hardware_sampling.h"
+#include "preload/host_samples/host_sampler.h"
 #include "preload/lifecycle/describe.h"
 #include "preload/lifecycle/dumps.h"
 #include "preload/lifecycle/recording_period.h"
@@ -41,6 +43,7 @@
 #include "preload/log/log_storage.h"
 #include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
+#include "preload/pc_sampling/pc_sampling.h"
 #include "preload/record/bypasses.h"
 #include "preload/record/intern.h"
 #include "preload/record/recording_window.h"
@@ -164,12 +167,26 @@ constexpr Subsystem kSubsystems[] = {
          }},
     {.name = "triggers", .start = start_with<open_triggers>},
     {.name = "repeated launch", .start = start_with<open_repeats>},
+    {.name = "host samples",
+     .start = start_with<open_host_samples>,
+     .tend = tend_host_samples,
+     .tick = next_host_samples,
+     .stop = finish_host_samples,
+     .finish = finish_with<finish_host_samples>,
+     .abandon = abandon_host_samples},
     {.name = "hardware counters",
      .start = start_counters,
      .flush = flush_counters,
      .stop = stop_counters,
      .finish = finish_with<finish_counters>,
      .abandon = abandon_counters},
+    {.name = "PC samples",
+     .start = start_with<open_pc_sampling>,
+     .describe = describe_pc_sampling,
+     .tick = tend_pc_sampling,
+     .stop = finish_pc_sampling,
+     .finish = finish_with<finish_pc_sampling>,
+     .abandon = abandon_pc_sampling},
     {.name = "GPU activity",
      .prepare = arm_gpu_activity,
      .before_restart = [](uint64_t) { restart_gpu_activity(); },

@@ -2,14 +2,15 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/environment.h"
+#include "preload/format/rank_variables.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <initializer_list>
 #include <string_view>
 
 namespace prof::preload {
@@ -39,7 +40,7 @@ struct Text {
   }
 };
 
-std::string_view first_of(std::initializer_list<const char*> names) {
+template <size_t count> std::string_view first_of(const std::array<const char*, count>& names) {
   for (const char* name : names) {
     const char* const value = environment_variable(name);
     if (value != nullptr && *value != '\0') return value;
@@ -70,14 +71,9 @@ void put_pattern(Text& text, std::string_view pattern) {
 
 }  // namespace
 
-std::string_view launcher_rank() {
-  return first_of({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"});
-}
+std::string_view launcher_rank() { return first_of(format::kRankVariables); }
 
-std::string_view launcher_size() {
-  return first_of(
-      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"});
-}
+std::string_view launcher_size() { return first_of(format::kSizeVariables); }
 
 bool make_log_name(char* path, size_t capacity, std::string_view folder, std::string_view given, unsigned attempt) {
   constexpr std::string_view kSuffix = ".plog";

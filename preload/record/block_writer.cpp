@@ -104,6 +104,11 @@ __attribute__((no_sanitize("thread"))) bool BlockWriter::in_call() const {
   return block != nullptr && std::atomic_ref(block->header.in_call_api).load(std::memory_order_relaxed) != 0;
 }
 
+__attribute__((no_sanitize("thread"))) bool BlockWriter::has_made_calls() const {
+  format::Block* const block = block_;
+  return block != nullptr && std::atomic_ref(block->header.in_call_tick).load(std::memory_order_relaxed) != 0;
+}
+
 __attribute__((no_sanitize("thread"))) uint32_t BlockWriter::in_call_since(uint64_t& tick) const {
   format::Block* const block = block_;
   if (block == nullptr) return 0;

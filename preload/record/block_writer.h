@@ -97,8 +97,10 @@ class BlockWriter {
   // Whether the thread is inside a call. Another thread calls it, and must treat the result as a hint: the block may
   // have been replaced meanwhile.
   bool in_call() const;
-  // The same, returning the function and the tick of its entry. Returns 0 if there is no call, or if the call changed
-  // while it was read.
+  // Whether the thread was inside a call since the start of its block or before. Another thread calls it: a hint.
+  bool has_made_calls() const;
+  // The same as in_call(), returning the function and the tick of its entry. Returns 0 if there is no call, or if the
+  // call changed while it was read.
   uint32_t in_call_since(uint64_t& tick) const;
   void exit_call() {
     if (block_ != nullptr) [[likely]]

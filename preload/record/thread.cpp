@@ -166,6 +166,25 @@ bool is_cut_off() {
   return is_of_earlier_recording(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
 }
 
+void sample_this_thread() { t_local.state->always_sampled.store(true, std::memory_order_relaxed); }
+
+uint32_t calling_threads(uint64_t life, CallingThread* to, uint32_t most) {
+  uint32_t found = 0;
+  for (const std::atomic<ThreadState*>& entry : g_pages) {
+    ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) break;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      const ThreadState& state = states[i];
+      if (state.in_use.load(std::memory_order_acquire) == 0 || state.life.load(std::memory_order_relaxed) != life ||
+          (!state.events.has_made_calls() && !state.always_sampled.load(std::memory_order_relaxed)))
+        continue;
+      if (found < most) to[found] = {state.ordinal, state.tid, state.handle};
+      ++found;
+    }
+  }
+  return found;
+}
+
 uint64_t thread_handle(uint32_t tid) {
   for (const std::atomic<ThreadState*>& entry : g_pages) {
     const ThreadState* const states = entry.load(std::memory_order_acquire);
@@ -222,6 +241,7 @@ bool open_thread() {
     state->own_stack = {};
     state->life.store(life().epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
     state->learning = 0;
+    state->always_sampled.store(false, std::memory_order_relaxed);
     state->memo = nullptr;
     state->fills.count = 0;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);

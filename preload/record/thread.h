@@ -37,8 +37,9 @@ struct alignas(64) ThreadState {
   KeptFills fills;            // fills that a repeated launch repeats too
   uint32_t learning = 0;      // reads unwind tables: a signal handler must not read them now
   std::atomic<uint32_t> in_use{0};
-  std::atomic<uint64_t> life{0};  // the epoch of the recording that opened it
-  bool keeps_shape = false;       // `shapes` are being changed: a signal handler must not change them now
+  std::atomic<uint64_t> life{0};            // the epoch of the recording that opened it
+  std::atomic<bool> always_sampled{false};  // for host samples, a thread that makes no call of the driver counts too
+  bool keeps_shape = false;                 // `shapes` are being changed: a signal handler must not change them now
 };
 
 // Gives this thread a state of the current recording and records its ThreadDef. Returns false if it cannot (counted).
@@ -60,6 +61,17 @@ bool is_cut_off();
 
 // Whether a thread is inside a call of a `wanted` function that it entered at `tick` or earlier.
 bool recording_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
+
+// The calling thread, which records, counts as one that has made a call of the driver.
+void sample_this_thread();
+
+// A thread that has made a recorded call of the driver, which NVTX alone is not.
+struct CallingThread {
+  uint32_t ordinal, tid;
+  uint64_t handle;  // pthread_self()
+};
+// Writes up to `most` such threads of the recording, and returns their number, which may be higher.
+uint32_t calling_threads(uint64_t life, CallingThread* to, uint32_t most);
 
 // Returns pthread_self() of a recorded thread, also after it ended, until another thread takes its slot. Returns 0 if
 // it is not known.

@@ -5,6 +5,7 @@
 #include "preload/base/own_library.h"
 #include "preload/log/count.h"
 #include "preload/log/log_storage.h"
+#include "preload/record/process_end.h"
 #include "preload/record/recording_window.h"
 #include "preload/record/thread.h"
 
@@ -64,6 +65,7 @@ bool enter_phase(Phase phase) {
   // The start ended after the epoch was read and before the phase was read. This thread records from this call on.
   if (phase == Phase::Recording && life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
   if (phase != Phase::Cold && g_log.is_open()) count(format::LossCounter::after_exit);
+  if (phase == Phase::Stopped) await_process_end();
   return false;
 }
 

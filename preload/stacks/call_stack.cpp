@@ -99,12 +99,14 @@ namespace {
 // Reads the options and prepares the memory that the walks need.
 void open_native_stacks(bool another_recording) {
   uint32_t uses = options().stacks.bits;
+  const bool host = options().host_samples.wanted();
   g_depth = static_cast<uint32_t>(options().stack_depth);
   if (another_recording) {
-    if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
+    if (uses != 0 || host) write_images_again();  // memory and memos stay: threads may be inside
     return;
   }
-  if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
+  const bool images = (uses != 0 || host) && open_images();
+  if (uses != 0 && (!images || !open_memos())) uses = 0;
   if (uses != 0) open_libunwind();
   g_stack_uses.store(uses, std::memory_order_release);
 }
@@ -114,7 +116,7 @@ void open_native_stacks(bool another_recording) {
 void open_stacks(bool another_recording) {
   open_native_stacks(another_recording);
   set_launch_extra(kLaunchStack, stacks_wanted(StackUse::Launch));
-  open_python(g_stack_uses.load(std::memory_order_relaxed) != 0);
+  open_python(g_stack_uses.load(std::memory_order_relaxed) != 0 || options().host_samples.wanted());
 }
 
 void describe_stacks() {

@@ -1,6 +1,5 @@
 #include "preload/stacks/native_stack.h"
 
-#include "preload/base/clock.h"
 #include "preload/base/code_generation.h"
 #include "preload/base/messages.h"
 #include "preload/base/own_library.h"
@@ -9,9 +8,9 @@
 #include "preload/log/count.h"
 #include "preload/record/intern.h"
 #include "preload/record/thread.h"
-#include "preload/stacks/code_images.h"
 #include "preload/stacks/libunwind.h"
-#include "preload/stacks/rule_table.h"
+#include "preload/stacks/rule_lookup.h"
+#include "preload/stacks/signal_frame.h"
 #include "preload/stacks/stack_memo.h"
 
 #include <cstring>
@@ -24,20 +23,6 @@ namespace {
 
 constexpr uint64_t kNeededStack = 16384;
 constexpr uint32_t kMostGuesses = 32;  // consecutive frames without unwind information
-
-#if defined(__aarch64__)
-// Strips the signature of pointer authentication.
-uint64_t plain_address(uint64_t address) { return address & 0x00ffffffffffffff; }
-// Offsets of the interrupted registers in the kernel's frame, which follows the frame of a signal handler.
-constexpr uint64_t kContext = 128 + 176 + 8;
-constexpr uint64_t kSavedFp = kContext + 29 * 8, kSavedSp = kContext + 31 * 8, kSavedPc = kContext + 32 * 8;
-#else
-uint64_t plain_address(uint64_t address) { return address; }
-constexpr uint64_t kContext = 40;  // ucontext_t: general registers r8 …
-constexpr uint64_t kSavedFp = kContext + 10 * 8, kSavedSp = kContext + 15 * 8, kSavedPc = kContext + 16 * 8;
-#endif
-
-bool is_code_address(uint64_t address) { return address >= 4096 && address < uint64_t{1} << 56; }
 
 class Walk {
  public:
@@ -136,21 +121,12 @@ class Walk {
   }
 
   UnwindRule rule() { return rule_of(at_.pc, interrupted_); }
-  // An address has two rules: one as a return address and one as an interrupted address.
   UnwindRule rule_of(uint64_t pc, bool interrupted) {
-    const uint64_t key = pc << 1 | (interrupted ? 1u : 0u);
-    const UnwindRule known = g_rules.find(key, static_cast<uint8_t>(code_generation()));
-    if (known.kind() != RuleKind::None && (known.kind() != RuleKind::Unknown || !is_outdated(known))) [[likely]]
+    const UnwindRule known = known_rule(pc, interrupted);
+    if (known.kind() != RuleKind::None) [[likely]]
       return known;
     if (thread_.learning != 0) return UnwindRule::of(RuleKind::None);
-    const uint64_t begin = now_ticks();
-    const UnwindRule learnt = learn_rule(interrupted ? pc : pc - 1, key);
-    count_first_sight(now_ticks() - begin);
-    return learnt;
-  }
-  static void count_first_sight(uint64_t ticks) {
-    count(format::LossCounter::stack_first_sights);
-    count(format::LossCounter::stack_first_sight_ns, ns_of(ticks));
+    return learn_unknown_rule(pc, interrupted);
   }
 
   bool step(UnwindRule rule) {

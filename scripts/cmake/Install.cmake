@@ -6,9 +6,16 @@ if(NOT CMAKE_CROSSCOMPILING)
 endif()
 if(PROF_LIBUNWIND)
   file(REAL_PATH ${PROF_LIBUNWIND} unwind_file)
-  install(FILES ${unwind_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/prof RENAME libunwind.so.8)
+  install(FILES ${unwind_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/prof RENAME libunwind.so.8 COMPONENT bundled)
+  if(EXISTS /usr/share/doc/libunwind8/copyright)
+    install(FILES /usr/share/doc/libunwind8/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME libunwind8
+            COMPONENT bundled)
+  endif()
 else()
   message(STATUS "libunwind.so.8 not found: it is not installed in lib/prof, and logs will have no native call stacks "
                  "unless the machine that records has it (scripts/setup installs it here)")
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
+install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
+        PATTERN measurements EXCLUDE PATTERN man EXCLUDE PATTERN completion EXCLUDE)

@@ -12,4 +12,8 @@ if(TARGET prof_analyzer)
     target_compile_definitions(${bench} PRIVATE PROF_BENCH_PROF="$<TARGET_FILE:prof>")
     add_dependencies(${bench} prof analyzer_model_bench kineto_import_bench)
   endforeach()
+  # Makes the table of docs/ranks.md. It has no times, so scripts/bench does not build it.
+  add_executable(rank_detection EXCLUDE_FROM_ALL rank_detection.cpp)
+  target_include_directories(rank_detection PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(rank_detection PRIVATE prof_analyzer prof_warnings)
 endif()

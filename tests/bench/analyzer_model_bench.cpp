@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -53,7 +54,8 @@ double cpu_seconds() {
 constexpr uint32_t kThreads = 4;
 
 // With two cores for the first two, one core for JSON, and one core plus a second thread that compresses for gzip.
-constexpr double kMinDecode = 60, kMinModel = 20, kMinJson = 2.5, kMinGz = 2;  // million records per second
+constexpr double kMinDecode = 60, kMinModel = 20, kMinJson = 2.5, kMinGz = 2,
+                 kMinPerfetto = 5;  // million records per second
 // bytes of memory per event, beyond the log itself
 constexpr double kMaxBytes = 64;
 
@@ -153,15 +155,34 @@ void write_log(const std::string& path, uint32_t launches, uint32_t stacks = 0, 
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-double json_rate(const analyzer::Trace& trace, const analyzer::Views& views, const std::string& to, uint64_t& events,
-                 double& cpu) {
+template <class Write>
+double write_rate(Write& write, const analyzer::Trace& trace, const analyzer::Views& views, const std::string& to,
+                  uint64_t& events, double& cpu) {
   const auto begin = std::chrono::steady_clock::now();
   cpu = cpu_seconds();
   analyzer::Sink sink(to, 1);
-  events = analyzer::write_chrome_trace(trace, views, {false, "bench", {}, nullptr}, sink).events;
+  events = write(trace, views, {false, "bench", {}, nullptr}, sink).events;
   sink.close();
   cpu = 1e9 * (cpu_seconds() - cpu) / static_cast<double>(events);
   return static_cast<double>(events) / seconds_since(begin) / 1e6;
+}
+
+// The sizes of both forms of a trace, each plain and compressed.
+void print_sizes(const analyzer::Trace& trace, const analyzer::Views& views, const std::string& path) {
+  for (const std::string compressed : {"", ".gz"}) {
+    double bytes[2] = {};
+    for (const bool perfetto : {false, true}) {
+      const std::string to = path + (perfetto ? ".pftrace" : ".json") + compressed;
+      uint64_t events = 0;
+      double cpu = 0;
+      write_rate(perfetto ? analyzer::write_perfetto_trace : analyzer::write_chrome_trace, trace, views, to, events,
+                 cpu);
+      bytes[perfetto ? 1 : 0] = static_cast<double>(std::filesystem::file_size(to));
+      std::remove(to.c_str());
+    }
+    std::printf("JSON%-4s %.1f MB, Perfetto%-4s %.1f MB: %.2f times smaller\n", compressed.c_str(), bytes[0] / 1e6,
+                compressed.c_str(), bytes[1] / 1e6, bytes[0] / bytes[1]);
+  }
 }
 
 // Wall and CPU time of one step, over all rounds.
@@ -257,17 +278,22 @@ int run(const std::string& path, int rounds, bool with_json) {
               bytes_an_event(peak_bytes()));
   uint64_t written = 0;
   double cpu = 0;
-  const double plain = json_rate(*trace, views, "/dev/null", written, cpu);
+  const double plain = write_rate(analyzer::write_chrome_trace, *trace, views, "/dev/null", written, cpu);
   std::printf("JSON to /dev/null   %.2f M records/s (%llu), %.0f ns CPU a record\n", plain,
               static_cast<unsigned long long>(written), cpu);
   const std::string gz = path + ".json.gz";
-  const double compressed = json_rate(*trace, views, gz, written, cpu);
+  const double compressed = write_rate(analyzer::write_chrome_trace, *trace, views, gz, written, cpu);
   std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);
   std::remove(gz.c_str());
+  const double packets = write_rate(analyzer::write_perfetto_trace, *trace, views, "/dev/null", written, cpu);
+  std::printf("Perfetto to /dev/null %.2f M records/s (%llu), %.0f ns CPU a record\n", packets,
+              static_cast<unsigned long long>(written), cpu);
+  print_sizes(*trace, views, path);
   bool ok = bench::at_least(kMinDecode, "decode", decode.rate(records), "M records/s");
   ok &= bench::at_least(kMinModel, "into the model", build.rate(records), "M records/s");
   ok &= bench::at_most(kMaxBytes, "peak above the log", bytes_an_event(peak), "bytes an event");
   ok &= bench::at_least(kMinJson, "JSON to /dev/null", plain, "M records/s");
+  ok &= bench::at_least(kMinPerfetto, "Perfetto to /dev/null", packets, "M records/s");
   ok &= bench::at_least(kMinGz, "JSON to .gz level 1", compressed, "M records/s");
   return ok ? 0 : 1;
 }

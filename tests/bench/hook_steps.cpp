@@ -24,7 +24,7 @@
 namespace prof::bench {
 namespace {
 
-enum class What { Launch, Wait, RunTime, Nvtx };
+enum class What { Launch, Wait, RunTime, Nvtx, Collective };
 enum class When { Recorded, Before, After, Full };  // before and after the recorded part of the run; the log is full
 
 struct Steps {
@@ -49,6 +49,7 @@ constexpr Way kWays[] = {
     {"nvtx", "nvtxRangePushA + nvtxRangePop, recorded", What::Nvtx, When::Recorded, {284, 30, 8}},
     {"nvtx_before", "nvtxRangePushA + nvtxRangePop, before the start", What::Nvtx, When::Before, {220, 20, 8}},
     {"nvtx_full", "nvtxRangePushA + nvtxRangePop, after the log was full", What::Nvtx, When::Full, {220, 20, 8}},
+    {"collective", "ncclAllReduce, with PROF_COLLECTIVES=1", What::Collective, When::Recorded, {1440, 112, 18}},
 };
 constexpr int kStepped = 5, kWarm = 3000;
 
@@ -60,6 +61,13 @@ int make_calls(const Way& which) {
   void* const run_time = dlopen("libcudart.so.13", RTLD_NOW);
   if (run_time == nullptr) fail("no simulated run time");
   const auto device_count = reinterpret_cast<RunTimeCall>(dlsym(run_time, "cudaGetDeviceCount"));
+  void* const nccl = dlopen("libnccl.so.2", RTLD_NOW);
+  if (nccl == nullptr) fail("no simulated NCCL");
+  using Reduce = int (*)(const void*, void*, size_t, int, int, void*, CUstream);
+  using MakeAll = int (*)(void**, int, const int*);
+  const auto reduce = reinterpret_cast<Reduce>(dlsym(nccl, "ncclAllReduce"));
+  void* communicator = nullptr;
+  reinterpret_cast<MakeAll>(dlsym(nccl, "ncclCommInitAll"))(&communicator, 1, nullptr);
   const auto synchronize = gpu.get<decltype(&cuStreamSynchronize)>("cuStreamSynchronize");
   const auto call = [&] {
     int devices = 0;
@@ -68,6 +76,7 @@ int make_calls(const Way& which) {
       case What::Wait: Gpu::check(synchronize(stream)); break;
       case What::RunTime: device_count(&devices); break;
       case What::Nvtx: nvtxRangePushA("forward"), nvtxRangePop(); break;
+      case What::Collective: reduce(nullptr, nullptr, 0, 7, 0, communicator, nullptr); break;  // launches nothing
     }
   };
   if (which.when == When::After) {
@@ -143,6 +152,7 @@ bool count_steps(const Way& which, const std::filesystem::path& logs, Steps& lea
     setenv("PROF_OUTPUT", logs.c_str(), 1);
     setenv("PROF_GPU", "off", 1);
     setenv("PROF_DEPTH", "counts", 1);
+    if (which.what == What::Collective) setenv("PROF_COLLECTIVES", "1", 1), setenv("PROF_HOST_SAMPLES", "off", 1);
     if (which.when == When::Before || which.when == When::After) setenv("PROF_START", "profiler", 1);
     if (which.when == When::Full) setenv("PROF_MAX_SIZE", "64K", 1), setenv("PROF_QUIET", "1", 1);
     execl("/proc/self/exe", "hook_steps", "--case", std::string(which.name).c_str(), nullptr);

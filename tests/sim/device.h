@@ -65,6 +65,8 @@ CUcontext current_context_handle();
 uint32_t current_context_id();
 Ns rest_of_call_ns();
 bool attach_sink(ActivitySink* sink);
+std::vector<ModuleRecord> loaded_modules();
+uint32_t slot_of(const struct Function& function);  // of its code; with the device locked or not at all
 bool shows_driver_calls();
 void decide_on_driver_calls();  // a context is about to be made
 void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params);

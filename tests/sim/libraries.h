@@ -176,6 +176,13 @@ int cusparseSDDMM(SimSparse* handle, int transpose_a, int transpose_b, const voi
 
 struct SimComm;
 int ncclCommInitAll(SimComm** made, int ranks, const int* devices);
+struct SimUniqueId {
+  char bytes[128];
+};
+int ncclCommInitRank(SimComm** made, int ranks, SimUniqueId id, int rank);
+int ncclCommInitRankConfig(SimComm** made, int ranks, SimUniqueId id, int rank, void* config);
+int ncclCommInitRankScalable(SimComm** made, int ranks, int rank, int ids, SimUniqueId* all, void* config);
+int ncclCommSplit(SimComm* parent, int color, int key, SimComm** made, void* config);
 int ncclCommDestroy(SimComm* communicator);
 int ncclCommCount(SimComm* communicator, int* ranks);
 int ncclCommUserRank(SimComm* communicator, int* rank);
@@ -183,6 +190,8 @@ int ncclAllReduce(const void* from, void* to, size_t count, int type, int operat
                   CUstream stream);
 int ncclAllGather(const void* from, void* to, size_t count, int type, SimComm* communicator, CUstream stream);
 int ncclBroadcast(const void* from, void* to, size_t count, int type, int root, SimComm* communicator, CUstream stream);
+int ncclSend(const void* from, size_t count, int type, int peer, SimComm* communicator, CUstream stream);
+int ncclRecv(void* to, size_t count, int type, int peer, SimComm* communicator, CUstream stream);
 int ncclGroupStart();
 int ncclGroupEnd();
 }

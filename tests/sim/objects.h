@@ -92,6 +92,8 @@ struct Image {  // a CUmodule or a CUlibrary
   std::map<std::string, Function*, std::less<>> functions;
   std::map<std::string, CUdeviceptr, std::less<>> globals;
   Image* module = nullptr;  // a library's module
+  uint32_t slot = 0;        // where its code is; free again after the unload
+  std::string cubin;        // the contents as CUPTI passes them
 };
 
 struct Pool {  // guarded by the mutex of the allocations

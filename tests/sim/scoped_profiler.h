@@ -19,6 +19,7 @@
 //   strange_fields_v2 other_fields_v2(all fields of the kinds that all_fields_v2 leaves out)
 // Kinds: all_kinds_v2 all_kinds_user_v2(with one field) all_kinds(global) enable and disable each kind.
 //   kind_N field_N(with one field) off_N enable and disable kind N of the subscriber, global_N of the global API.
+//   fields_N enables kind N with its first fields: one, two, and so on.
 // There are two users of CUPTI: use_first and use_second select the one that the next steps are of. given prints
 // whether buffers were requested from it. many_several subscribes until CUPTI refuses.
 #pragma once
@@ -442,6 +443,13 @@ inline bool step_of_kind(const std::string& what) {
   const std::string how = what.substr(0, end);
   if (how == "kind" || how == "field") {
     said("cuptiActivityEnable_v2", enable_one(kind, how == "field"));
+  } else if (how == "fields") {
+    std::vector<int> ids;
+    for (int id = 0; id < 12; ++id) {
+      ids.push_back(id);
+      enable_fields(("up to field " + std::to_string(id)).c_str(), static_cast<CUpti_ActivityKind>(kind), ids);
+      SAY_V2(cuptiActivityDisable_v2, user->subscriber, static_cast<CUpti_ActivityKind>(kind), nullptr);
+    }
   } else if (how == "off") {
     SAY_V2(cuptiActivityDisable_v2, user->subscriber, static_cast<CUpti_ActivityKind>(kind), nullptr);
   } else if (how == "global") {

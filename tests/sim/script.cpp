@@ -159,6 +159,12 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.samples_buffer = line.number(2);
   } else if (what == "samples_by_clock") {
     to.cupti.samples_by_clock = true;
+  } else if (what == "pc_buffer") {
+    to.cupti.pc_buffer = line.number(2);
+  } else if (what == "pc_dropped") {
+    to.cupti.pc_dropped = line.number(2);
+  } else if (what == "pc_data_takes") {
+    to.cupti.pc_data_ms = line.number(2);
   } else {
     fail(line.where, line.text, "unknown CUPTI behaviour");
   }
@@ -187,6 +193,10 @@ const std::map<std::string, std::function<void(Script&, const Line&)>, std::less
       {"idle", [](Script& to, const Line& line) { to.idle_ms = line.number(1); }},
       {"log_requests", [](Script& to, const Line& line) { to.request_log = line.word(1); }},
       {"timed", [](Script& to, const Line&) { to.timed = true; }},
+      {"pc",
+       [](Script& to, const Line& line) {
+         to.pcs.push_back({line.word(1), line.number(2), line.number(4), static_cast<uint32_t>(line.number(3))});
+       }},
       {"absent", [](Script& to, const Line& line) { to.absent.push_back(line.word(1)); }},
   };
   return all;

@@ -54,6 +54,16 @@ struct CuptiScript {
   uint64_t samples_most = 0;         // decoding returns nothing after so many samples; 0: no limit
   uint64_t samples_buffer = 0;       // how many samples the buffer of PM sampling holds; 0: any number
   bool samples_by_clock = false;     // PM sampling has no trigger by time
+  uint64_t pc_buffer = 0;            // how many PC samples the hardware's buffer holds; 0: any number
+  uint64_t pc_dropped = 0;           // PC samples that each run of a kernel loses
+  uint64_t pc_data_ms = 0;           // duration of cuptiPCSamplingGetData (wall time)
+};
+
+// What PC sampling takes at each run of a kernel, at a period of 2^16 cycles.
+struct PcScript {
+  std::string kernel;
+  uint64_t offset = 0, samples = 0;
+  uint32_t reason = 0;
 };
 
 struct Script {
@@ -62,6 +72,7 @@ struct Script {
   Ns api_cost = 1000;
   std::map<std::string, Ns, std::less<>> api_costs;
   std::map<std::string, KernelScript, std::less<>> kernels;
+  std::vector<PcScript> pcs;
   KernelScript default_kernel;
   Ns launch_latency = 1000;  // from the end of the API call to the earliest start
   bool early_start = false;  // operations may start in the middle of their API call

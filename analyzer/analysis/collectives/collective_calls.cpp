@@ -209,6 +209,7 @@ void CollectiveCalls::read_arguments(const OperatorDetail& detail, CollectiveCal
   call.communicator = member(members, "Process Group Name");
   call.rank = number(member(members, "Rank"));
   call.ranks = number(member(members, "Group size"));
+  call.sequence = number(member(members, "Seq"));
   call.rank_source = call.rank || call.ranks ? std::string_view("operator") : "unknown: not among the arguments";
   call.type = member(members, "dtype");
   call.kind = collective_kind(call.name);
@@ -225,7 +226,7 @@ void CollectiveCalls::read_arguments(const OperatorDetail& detail, CollectiveCal
   if (in) call.bytes = bytes(*in);
   // If one of the two is the data of all ranks, it is the larger one.
   const std::optional<int64_t> size = in && out && *in >= 0 ? bytes(std::max(*in, *out)) : std::nullopt;
-  if (size && call.kind != CollectiveKind::Other) call.size = static_cast<uint64_t>(*size);
+  if (size && moves_bytes(call.kind)) call.size = static_cast<uint64_t>(*size);
 }
 
 CollectiveCall CollectiveCalls::call(uint32_t row, bool grouped) const {

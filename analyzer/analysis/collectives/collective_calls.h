@@ -26,6 +26,7 @@ struct CollectiveCall {
   std::string_view communicator;  // NCCL's number, as in the payload; the name of PyTorch's process group
   std::string_view rank_source;   // the source of rank and ranks; if they are empty, the reason
   std::optional<int64_t> rank, ranks, bytes, peer;  // empty: not in the trace. bytes: message size of this rank's call
+  std::optional<int64_t> sequence;                  // number of the call on its communicator; equal on all ranks
   std::string_view reduction;                       // "Sum", …
   std::string_view type;                            // of the elements, as PyTorch names it
   CollectiveKind kind = CollectiveKind::Other;

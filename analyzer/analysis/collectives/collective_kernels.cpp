@@ -1,6 +1,7 @@
 #include "analyzer/analysis/collectives/collective_kernels.h"
 
 #include "analyzer/analysis/bursts.h"
+#include "analyzer/analysis/collectives/host_clocks.h"
 
 #include <algorithm>
 #include <map>
@@ -29,7 +30,27 @@ void meet(const Trace& trace, const std::vector<CollectiveKernel*>& kernels) {
     first_end_ns = std::min(first_end_ns, trace.operations[each->operation].end_ns);
   }
   if (latest_ns >= first_end_ns) return;
-  for (CollectiveKernel* each : kernels) each->latest_start_ns = latest_ns;
+  const auto process_of = [&](const CollectiveKernel* kernel) {
+    return trace.process_of(trace.operations[kernel->operation].stream());
+  };
+  // The wait of a kernel is certain if it is longer than what the clocks of the two ranks may be apart.
+  const auto is_certain = [&](const CollectiveKernel* kernel, const CollectiveKernel* latest) {
+    const std::optional<int64_t> bound_ns = clock_bound_ns(trace, process_of(kernel), process_of(latest), latest_ns);
+    return bound_ns && (*bound_ns == 0 || latest_ns - start_of(trace, *kernel) > *bound_ns);
+  };
+  const CollectiveKernel* const latest =
+      *std::find_if(kernels.begin(), kernels.end(),
+                    [&](const CollectiveKernel* each) { return start_of(trace, *each) == latest_ns; });
+  const bool latest_is_certain = std::all_of(kernels.begin(), kernels.end(), [&](const CollectiveKernel* each) {
+    return each == latest || is_certain(each, latest);
+  });
+  for (CollectiveKernel* each : kernels) {
+    if (each == latest ? latest_is_certain : is_certain(each, latest)) {
+      each->latest_start_ns = latest_ns;
+    } else {
+      each->within_bound = true;
+    }
+  }
 }
 
 void meet_all(const Trace& trace, OfProcesses& processes) {
@@ -88,9 +109,9 @@ CollectiveRate collective_rate(const Trace& trace, const CollectiveKernel& kerne
     rate.missing = "group";
   } else if (kernel.kernels > 1) {
     rate.missing = "several kernels";
-  } else if (call.kind != CollectiveKind::Other && !call.type.empty() && element_bytes(call.type) == 0) {
+  } else if (moves_bytes(call.kind) && !call.type.empty() && element_bytes(call.type) == 0) {
     rate.missing = "size of the type is not known";
-  } else if (call.kind != CollectiveKind::Other && !bus_factor(call.kind, call.known_ranks())) {
+  } else if (moves_bytes(call.kind) && !bus_factor(call.kind, call.known_ranks())) {
     rate.missing = "number of ranks is not known";
   } else if (!call.size || time_ns <= 0) {
     rate.missing = "no size";

@@ -19,6 +19,7 @@ struct CollectiveKernel {
   // Start of the last of the ranks in the input. Empty: the input has one rank, or the kernels cannot be matched with
   // certainty.
   std::optional<int64_t> latest_start_ns;
+  bool within_bound = false;  // not set because the clocks of the hosts are not known well enough: clock_bound_ns()
 };
 
 // Rows are in the order of Trace::operations. All ranks of a communicator make its calls in the same order. So the n-th

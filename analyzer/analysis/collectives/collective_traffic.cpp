@@ -17,8 +17,8 @@ CollectiveKind collective_kind(std::string_view name) {
       {"allgather", CollectiveKind::AllGather}, {"alltoall", CollectiveKind::AllToAll},
       {"broadcast", CollectiveKind::Broadcast}, {"bcast", CollectiveKind::Broadcast},
       {"reduce", CollectiveKind::Reduce},       {"gather", CollectiveKind::Gather},
-      {"scatter", CollectiveKind::Scatter},     {"send", CollectiveKind::PointToPoint},
-      {"recv", CollectiveKind::PointToPoint}};
+      {"scatter", CollectiveKind::Scatter},     {"barrier", CollectiveKind::Barrier},
+      {"send", CollectiveKind::PointToPoint},   {"recv", CollectiveKind::PointToPoint}};
   for (const auto& [text, kind] : kNames) {
     if (plain.find(text) != std::string::npos) return kind;
   }
@@ -38,7 +38,8 @@ uint64_t element_bytes(std::string_view type) {
 
 std::optional<uint64_t> collective_size(CollectiveKind kind, uint64_t message_bytes, uint64_t ranks) {
   switch (kind) {
-    case CollectiveKind::Other: return std::nullopt;
+    case CollectiveKind::Other:
+    case CollectiveKind::Barrier: return std::nullopt;
     case CollectiveKind::AllReduce:
     case CollectiveKind::Broadcast:
     case CollectiveKind::Reduce:
@@ -52,7 +53,8 @@ std::optional<uint64_t> collective_size(CollectiveKind kind, uint64_t message_by
 
 std::optional<double> bus_factor(CollectiveKind kind, uint64_t ranks) {
   switch (kind) {
-    case CollectiveKind::Other: return std::nullopt;
+    case CollectiveKind::Other:
+    case CollectiveKind::Barrier: return std::nullopt;
     case CollectiveKind::Broadcast:
     case CollectiveKind::Reduce:
     case CollectiveKind::PointToPoint: return 1;

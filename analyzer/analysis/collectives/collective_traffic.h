@@ -20,8 +20,14 @@ enum class CollectiveKind : uint8_t {
   Reduce,
   Gather,
   Scatter,
+  Barrier,  // moves nothing
   PointToPoint
 };
+
+// Whether such an operation has a size.
+constexpr bool moves_bytes(CollectiveKind kind) {
+  return kind != CollectiveKind::Other && kind != CollectiveKind::Barrier;
+}
 
 // The kind of an NCCL function ("ncclAllGather") or of a PyTorch name ("_allgather_base", "send 0->1").
 CollectiveKind collective_kind(std::string_view name);

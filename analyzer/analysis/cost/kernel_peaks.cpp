@@ -81,7 +81,7 @@ Table kernel_peaks(const AnalysisInput& input) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) { row.add(value); };
     const auto text = [&](const std::string& value) { row.add_text(value); };
-    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
+    row.add_owner(device.process).add(device.ordinal).add(sums.count).add(sums.total_ns);
     row.add(static_cast<double>(sums.total_ns) / static_cast<double>(sums.count));
     real(sums.with_flops == 0 ? std::nullopt : std::optional(sums.flops / 1e9));
     real(sums.tera_flops());

@@ -53,6 +53,8 @@ std::optional<KernelFill> kernel_fill(const Device& device, const Kernel& kernel
       round_up(uint64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes + (major >= 8 ? kReservedShared : 0),
                kSharedUnit);
   if (shared != 0 && per_block != 0) resident = std::min(resident, shared / per_block);
+  fill.resident_percent =
+      100 * static_cast<double>(resident * round_up(threads, warp)) / static_cast<double>(most_threads);
   const double used = std::min(static_cast<double>(resident), fill.blocks_per_sm);
   fill.occupancy_percent =
       static_cast<int>(100 * used * static_cast<double>(threads) / static_cast<double>(most_threads));

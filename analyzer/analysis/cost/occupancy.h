@@ -12,7 +12,8 @@ namespace prof::analyzer {
 struct KernelFill {
   double blocks_per_sm = 0;  // of the whole grid, not at the same time
   double warps_per_sm = 0;
-  int occupancy_percent = 0;  // resident threads / maximum threads, estimated from the shape
+  double resident_percent = 0;  // warps that an SM can hold / maximum; the theoretical occupancy. 0: unknown
+  int occupancy_percent = 0;    // resident threads / maximum threads, estimated from the shape
 };
 
 // nullopt: the recording has no number of SMs of the device, or the shape is empty.

@@ -16,6 +16,7 @@ namespace {
 struct Adding {
   int64_t gap_ns = std::numeric_limits<int64_t>::min();  // start of the gap of the last piece
   std::unordered_map<uint32_t, int64_t> of_code;         // StackId -> time
+  std::unique_ptr<HostCodeTimes> host;                   // null: no host samples
 };
 
 std::function<bool(uint32_t)> only_rows(const std::vector<uint32_t>& rows) {
@@ -35,6 +36,7 @@ HostIdle::HostIdle(const AnalysisInput& input, const std::vector<Window>& window
   const WindowFinder finder(windows);
   CallStacks* const stacks = with_code ? &call_stacks(input.views) : nullptr;
   const bool coded = stacks != nullptr && stacks->any();
+  const HostSampleRows& host_rows = host_sample_rows(input.views);
   std::unordered_map<const HostPieces*, Adding> adding;
   const auto add = [&](WindowIdle& idle, const Window& window, const DeviceGap& gap, const GapPiece& piece) {
     const Interval part = inside(piece, window.begin_ns, window.end_ns);
@@ -59,6 +61,10 @@ HostIdle::HostIdle(const AnalysisInput& input, const std::vector<Window>& window
         pieces.before.push_back({piece.call_after, part});
       }
     }
+    if (coded && needs_samples(piece) && host_rows.recorded(input.trace.threads[piece.thread].process)) {
+      if (more.host == nullptr) more.host = std::make_unique<HostCodeTimes>(input.trace, host_rows);
+      more.host->add(piece.thread, part);
+    }
     const StackId code = coded ? stack_of_piece(*stacks, gap, piece) : StackId{};
     if (code != StackId{}) more.of_code[index(code)] += part.length_ns();
     if (part.length_ns() > pieces.longest.length_ns()) {
@@ -76,7 +82,21 @@ HostIdle::HostIdle(const AnalysisInput& input, const std::vector<Window>& window
   if (!coded) return;
   for (WindowIdle& idle : idle_) {
     for (auto& [key, pieces] : idle.host) {
-      for (const auto& [stack, ns] : adding[&pieces].of_code) pieces.functions[stacks->best(StackId{stack})] += ns;
+      const Adding& more = adding[&pieces];
+      if (more.host != nullptr && more.host->samples() != 0) {
+        // The samples show the code itself, instead of what the calls before and after have in common.
+        const std::vector<HostCode>& codes = more.host->codes();
+        const HostCodeDivision division =
+            more.host->divide([&](uint32_t i) { return static_cast<uint32_t>(codes[i].stack); });
+        for (const HostCodeTime& each : division.groups) {
+          if (const std::string best = stacks->best(StackId{each.group}); !best.empty())
+            pieces.functions[best] += each.time_ns;
+        }
+        pieces.code = StackId{division.groups.front().group};
+        pieces.sampled = codes[more.host->divide([](uint32_t i) { return i; }).groups.front().group];
+        continue;
+      }
+      for (const auto& [stack, ns] : more.of_code) pieces.functions[stacks->best(StackId{stack})] += ns;
     }
   }
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "analyzer/analysis/critical/run_graph.h"
+#include "analyzer/analysis/idle/host_code_times.h"
 #include "analyzer/analysis/idle/piece_names.h"
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -29,7 +31,8 @@ struct HostPieces {
   int64_t time_ns = 0;
   Interval longest{};                        // the longest piece
   uint32_t launch = kNone;                   // row of Trace::host: the launch that ended the gap of the longest piece
-  StackId code{};                            // of the longest piece
+  StackId code{};                            // of the longest piece; with host samples, of the most samples
+  std::optional<HostCode> sampled;           // what most host samples show; empty: no samples
   std::vector<uint32_t> calls;               // rows of Trace::host: calls that are pieces
   std::vector<BeforeCall> before;            // pieces outside calls, with the call that followed
   std::map<std::string, int64_t> functions;  // time by the most informative frame; empty: the input has no stacks

@@ -26,6 +26,10 @@ struct Window {
 // std::runtime_error if the words are unknown or no range has that name.
 std::vector<Window> report_windows(const AnalysisInput& input);
 
+// The windows of one process: `gpu` is from the first start to the last end of its own operations, and ranges are those
+// of its threads. Empty if there are none.
+std::vector<Window> windows_of_process(const AnalysisInput& input, ProcessId process, const std::string& words);
+
 // The union of the windows.
 IntervalSet union_of(const std::vector<Window>& windows);
 

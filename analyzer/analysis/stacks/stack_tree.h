@@ -14,7 +14,7 @@
 
 namespace prof::analyzer {
 
-enum class StackMetric { GpuTime, CpuTime, Launches, Bytes, AllocatedBytes, Idle };
+enum class StackMetric { GpuTime, CpuTime, Launches, Bytes, AllocatedBytes, Idle, HostTime };
 
 // Throws std::runtime_error if the word is no metric.
 StackMetric stack_metric(std::string_view word);

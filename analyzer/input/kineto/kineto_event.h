@@ -63,6 +63,7 @@ enum class KinetoArgument : uint8_t {
   GroupRank,
   SourceRank,
   DestinationRank,
+  CollectiveSequence,
   MemoryBytes,
   MemoryAddress,
   MemoryAllocated,

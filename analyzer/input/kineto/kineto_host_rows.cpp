@@ -31,7 +31,8 @@ constexpr std::pair<KinetoArgument, std::string_view> kOtherArguments[] = {
     {KinetoArgument::GroupSize, "Group size"},
     {KinetoArgument::GroupRank, "Rank"},
     {KinetoArgument::SourceRank, "Src Rank"},
-    {KinetoArgument::DestinationRank, "Dst Rank"}};
+    {KinetoArgument::DestinationRank, "Dst Rank"},
+    {KinetoArgument::CollectiveSequence, "Seq"}};
 
 }  // namespace
 

@@ -90,10 +90,13 @@ struct Loader {
   void operator()(const format::NvtxCounterDef& def, RecordPlace place) { keep(to.nvtx_counters, def.id, def, place); }
   void operator()(const format::CounterSetDef& def, RecordPlace place) { keep(to.counter_sets, def.id, def, place); }
   void operator()(const format::SampledSetDef& def, RecordPlace place) { keep(to.sampled_sets, def.id, def, place); }
+  void operator()(const format::CubinDef& def, RecordPlace place) { keep(to.cubins, def.id, def, place); }
+  void operator()(const format::StallReasonsDef& def, RecordPlace) { to.stall_reasons.push_back(def); }
   void operator()(const format::NvtxCategoryDef& def, RecordPlace) { to.nvtx_categories.push_back(def); }
   void operator()(const format::NvtxScopeDef& def, RecordPlace) { to.nvtx_scopes.push_back(def); }
   void operator()(const format::NvtxSemanticsDef& def, RecordPlace) { to.nvtx_semantics.push_back(def); }
   void operator()(const format::NvtxClockDef& def, RecordPlace) { to.nvtx_clocks.push_back(def); }
+  void operator()(const format::HostSampling& def, RecordPlace) { to.host_samplings.push_back(def); }
   void operator()(const format::SymbolDef& def, RecordPlace) { to.symbols.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
   void operator()(const format::GpuClock& def, RecordPlace) {

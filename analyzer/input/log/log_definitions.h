@@ -108,10 +108,13 @@ struct LogDefinitions {
   ById<format::NvtxCounterId, format::NvtxCounterDef> nvtx_counters;
   ById<format::CounterSetId, format::CounterSetDef> counter_sets;
   ById<format::SampledSetId, format::SampledSetDef> sampled_sets;
+  ById<format::CubinId, format::CubinDef> cubins;
+  std::vector<format::StallReasonsDef> stall_reasons;
   std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order, like the following ones
   std::vector<format::NvtxScopeDef> nvtx_scopes;
   std::vector<format::NvtxSemanticsDef> nvtx_semantics;
   std::vector<format::NvtxClockDef> nvtx_clocks;
+  std::vector<format::HostSampling> host_samplings;
   std::vector<format::MetaDef> meta;  // in the log's order
   std::vector<std::string_view> unhooked_apis;
   std::optional<format::GpuClock> gpu_clock;

@@ -27,6 +27,9 @@ class ActivityRows {
 
   // `key` distinguishes the processes of one file.
   ProcessId process(uint64_t key, uint32_t pid);
+  template <class Take> void for_each_process(const Take& take) const {
+    for (const auto& [key, id] : processes_) take(key, id);
+  }
   ThreadId thread(ProcessId process, uint32_t tid);
   DeviceId device(ProcessId process, uint32_t ordinal);
   StreamId stream(ProcessId process, uint32_t ordinal, uint32_t context, uint32_t number,

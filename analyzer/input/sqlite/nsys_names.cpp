@@ -36,23 +36,15 @@ constexpr std::string_view kOfOtherSubjects[] = {
     "DIAGNOSTIC_*", "CPU_*",       "CPU_CYCLES_*", "UNCORE_PMU_*",  "SOC_*",        "STORAGE_*", "TARGET_INFO_*",
     "ENUM_*",       "META_DATA_*", "ANALYSIS_*",   "EVENT_SOURCE*", "XHV_*"};
 
-// Columns of TARGET_INFO_GPU and Kineto's names for them. A name has a unit if Kineto has no such number.
+// Columns of TARGET_INFO_GPU and Kineto's names for them.
 struct GpuProperty {
   std::string_view column, name;
 };
-constexpr std::array<GpuProperty, 13> kGpuProperties = {{{"totalMemory", "totalGlobalMem"},
-                                                         {"computeMajor", "computeMajor"},
-                                                         {"computeMinor", "computeMinor"},
-                                                         {"maxThreadsPerBlock", "maxThreadsPerBlock"},
-                                                         {"maxRegistersPerBlock", "regsPerBlock"},
-                                                         {"threadsPerWarp", "warpSize"},
-                                                         {"maxShmemPerBlock", "sharedMemPerBlock"},
-                                                         {"smCount", "numSms"},
-                                                         {"maxRegistersPerSm", "regsPerMultiprocessor"},
-                                                         {"maxShmemPerBlockOptin", "sharedMemPerBlockOptin"},
-                                                         {"maxShmemPerSm", "sharedMemPerMultiprocessor"},
-                                                         {"clockRate", "clockRateHz"},
-                                                         {"memoryBandwidth", "memoryBandwidthBytesPerSecond"}}};
+constexpr auto kGpuProperties = std::to_array<GpuProperty>({
+#define PROF_NSYS_GPU(column, name) {column, name},
+#include "analyzer/input/sqlite/nsys_gpu_columns.def"
+#undef PROF_NSYS_GPU
+});
 
 struct Gpu {
   std::string name, uuid;
@@ -63,10 +55,11 @@ std::map<int64_t, Gpu> read_gpus(const SqliteFile& file) {
   std::map<int64_t, Gpu> gpus;
   constexpr size_t kFirst = 4;
   SqliteRows in(file, "TARGET_INFO_GPU",
-                {"id", "name", "uuid", "maxWarpsPerSm", kGpuProperties[0].column, kGpuProperties[1].column,
-                 kGpuProperties[2].column, kGpuProperties[3].column, kGpuProperties[4].column, kGpuProperties[5].column,
-                 kGpuProperties[6].column, kGpuProperties[7].column, kGpuProperties[8].column, kGpuProperties[9].column,
-                 kGpuProperties[10].column, kGpuProperties[11].column, kGpuProperties[12].column});
+                {"id", "name", "uuid", "maxWarpsPerSm"
+#define PROF_NSYS_GPU(column, name) , column
+#include "analyzer/input/sqlite/nsys_gpu_columns.def"
+#undef PROF_NSYS_GPU
+                });
   while (in.next()) {
     Gpu gpu;
     gpu.name = in.text(1);
@@ -112,15 +105,18 @@ NsysNames::NsysNames(const SqliteFile& file) {
 void describe_nsys_session(const SqliteFile& file, const NsysNames& names, ActivityRows& rows) {
   Trace& trace = rows.trace();
   SqliteRows processes(file, "PROCESSES", {"globalPid", "pid", "name"});
-  std::unordered_map<uint64_t, std::string> executables;  // by pid
+  std::unordered_map<uint64_t, std::string> executables;
   while (processes.next()) {
-    const uint64_t pid = static_cast<uint64_t>(processes.integer_or(0, 0)) >> kNsysTidBits & kNsysIdMask;
-    executables[pid] = processes.text(2);
+    const uint64_t process = static_cast<uint64_t>(processes.integer_or(0, 0)) >> kNsysTidBits;
+    const std::string name(processes.text(2));
+    executables[process] = name;
+    executables.try_emplace(process & kNsysIdMask, name);
   }
-  for (uint32_t p = rows.mark().processes; p < trace.processes.size(); ++p) {
-    const auto found = executables.find(trace.processes[p].pid);
-    if (found != executables.end()) trace.processes[p].executable = found->second;
-  }
+  rows.for_each_process([&](uint64_t key, ProcessId id) {
+    auto found = executables.find(key);
+    if (found == executables.end()) found = executables.find(key & kNsysIdMask);
+    if (found != executables.end()) trace.processes[index(id)].executable = found->second;
+  });
   struct NamedThread {
     std::string_view name;
     std::optional<int32_t> priority;
@@ -144,12 +140,17 @@ void describe_nsys_session(const SqliteFile& file, const NsysNames& names, Activ
     thread.name = found->second.name;
     thread.priority = found->second.priority;
   }
-  SqliteRows environment(file, "TARGET_INFO_SYSTEM_ENV", {"name", "value"});
+  SqliteRows environment(file, "TARGET_INFO_SYSTEM_ENV", {"name", "value", "globalVid"});
   while (environment.next()) {
     const std::string_view name = environment.text(0);
     if (name == "Hostname") {
-      for (uint32_t p = rows.mark().processes; p < trace.processes.size(); ++p)
-        trace.processes[p].host = environment.text(1);
+      const std::string host(environment.text(1));
+      const std::optional<int64_t> vid = environment.integer(2);
+      rows.for_each_process([&](uint64_t key, ProcessId id) {
+        std::string& of_process = trace.processes[index(id)].host;
+        const bool same = vid && static_cast<uint64_t>(*vid) >> kNsysTidBits == (key & ~uint64_t{kNsysIdMask});
+        if (same || of_process.empty()) of_process = host;
+      });
     } else if (name == "NvDriverVersion" || name == "CudaDriverVersion" || name == "OsDescription") {
       rows.fact(std::string(name), std::string(environment.text(1)));
     }

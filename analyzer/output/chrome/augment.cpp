@@ -3,6 +3,8 @@
 #include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/idle/host_code_times.h"
+#include "analyzer/analysis/stacks/host_code_names.h"
 
 #include <fmt/format.h>
 
@@ -34,9 +36,8 @@ constexpr FirstBytes first_bytes() {
 }
 constexpr FirstBytes kFirstBytes = first_bytes();
 
-constexpr std::string_view kBoundJson[] = {"",           "\"host\"",         "\"other thread\"",
-                                           "\"GPU\"",    "\"queue full\"",   "\"launch\"",
-                                           "\"stream\"", "\"other stream\"", "\"not explained\""};
+constexpr std::string_view kBoundTexts[] = {"",       "host",   "other thread", "GPU",          "queue full",
+                                            "launch", "stream", "other stream", "not explained"};
 
 // From the first start to the last end of the operations of all devices: the default window.
 Interval gpu_window(const Trace& trace) {
@@ -58,48 +59,23 @@ AugmentKeys augment_key(std::string_view text) {
   return 0;
 }
 
-bool AugmentMembers::begin(AugmentKey key) {
-  if ((present_ & bit(key)) != 0) return false;
-  if (!text_.empty()) text_ += ',';
-  text_ += '"';
-  text_ += kKeys[static_cast<size_t>(key)];
-  text_ += "\":";
-  return true;
-}
-
-void AugmentMembers::add_micros(AugmentKey key, int64_t ns) {
-  char digits[32];
-  if (begin(key)) text_.append(digits, put_micros(digits, ns));
-}
-
-void AugmentMembers::add_count(AugmentKey key, uint64_t count) {
-  char digits[32];
-  if (begin(key)) text_.append(digits, put_decimal(digits, count));
-}
-
-void AugmentMembers::add_real(AugmentKey key, double value, int digits) {
-  if (std::isfinite(value) && begin(key)) text_ += fmt::format("{:.{}g}", value, digits);
-}
-
-void AugmentMembers::add_json(AugmentKey key, std::string_view json) {
-  if (begin(key)) text_ += json;
-}
-
 RangeTimes::RangeTimes(const Trace& trace, const EventTree& of)
     : tree(of), device_ns(device_times(trace, of, true, [](const GpuOperation&) { return true; }).total_ns) {}
 
-Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
+Augment::Augment(const Trace& trace, const Views& views, EventList& events, const FxMarkers* fx)
     : trace_(trace),
       views_(views),
+      events_(events),
       finding_bounds_(std::async(std::launch::async, [&trace] { return EventBounds(trace); })),
       fx_(fx),
       gpu_known_(std::all_of(trace.processes.begin(), trace.processes.end(),
                              [](const Process& process) { return budget_of(process).empty(); })),
-      paths_(trace),
+      paths_(trace, events),
       has_operators_(trace.processes.size()),
       collectives_(trace),
       ops_(trace, views.tree()) {
-  for (size_t i = 0; i < kGapCharges; ++i) cause_texts_.push_back(json_string(GapCharge::of_number(i).text()));
+  for (size_t i = 0; i < kGapCharges; ++i) cause_texts_.push_back(events.text(GapCharge::of_number(i).text()));
+  for (const std::string_view text : kBoundTexts) bounds_texts_.push_back(events.text(text));
   bool python = false;
   for (const Range& range : trace.ranges) {
     if (range.kind != RangeKind::Nvtx) has_operators_[index(trace.thread(range.thread).process)] = true;
@@ -133,87 +109,87 @@ PathId Augment::path_of_call(uint32_t host_row) {
   return cursor->second.at(event.begin_ns);
 }
 
-void Augment::add_path(uint32_t host_row, AugmentMembers& members) {
+void Augment::add_path(uint32_t host_row, EventMembers& members) {
   const PathId path = path_of_call(host_row);
   if (index(path) == 0) return;
   const bool operators = has_operators_[index(trace_.thread(trace_.host[host_row].thread).process)];
-  members.add_json(operators ? AugmentKey::OpPath : AugmentKey::NvtxPath, paths_[path]);
+  members.add_text(operators ? EventKey::OpPath : EventKey::NvtxPath, paths_[path]);
 }
 
-void Augment::add_fx(ThreadId thread, int64_t time_ns, AugmentMembers& members) const {
+void Augment::add_fx(ThreadId thread, int64_t time_ns, EventMembers& members) const {
   const FxNode* const node = fx_ == nullptr ? nullptr : fx_->at(thread, time_ns);
   if (node == nullptr) return;
-  members.add_json(AugmentKey::StackTrace, node->stack_trace);
-  if (!node->name.empty()) members.add_json(AugmentKey::NodeName, node->name);
+  members.add_json(EventKey::StackTrace, node->stack_trace);
+  if (!node->name.empty()) members.add_json(EventKey::NodeName, node->name);
 }
 
-void Augment::host(uint32_t row, AugmentMembers& members) {
+void Augment::host(uint32_t row, EventMembers& members) {
   const HostEvent& event = trace_.host[row];
   const LaunchDepth depth = views_.depth().at_launch()[row];
   if (depth.known()) {
-    members.add_count(AugmentKey::QueueWaiting, depth.waiting);
-    members.add_count(AugmentKey::QueueOutstanding, depth.outstanding);
+    members.add_count(EventKey::QueueWaiting, depth.waiting);
+    members.add_count(EventKey::QueueOutstanding, depth.outstanding);
   }
   add_bound(bounds_->of_call(row), members);
   const EventTree& tree = ops_.tree;
   const uint32_t node = tree.of_call(row);
   if (tree[node].source == (EventNode::kCall | row) && tree.self_ns(node) != tree.total_ns(node))
-    members.add_micros(AugmentKey::SelfTime, tree.self_ns(node));
+    members.add_micros(EventKey::SelfTime, tree.self_ns(node));
   add_path(row, members);
   add_fx(event.thread, event.begin_ns, members);
 }
 
-void Augment::add_bound(const EventBound& bound, AugmentMembers& members) const {
+void Augment::add_bound(const EventBound& bound, EventMembers& members) const {
   if (!gpu_known_ || bound.by == BoundBy::Nothing) return;
-  members.add_json(AugmentKey::Bound, kBoundJson[static_cast<size_t>(bound.by)]);
-  if (bound.has_time) members.add_micros(bound.critical ? AugmentKey::CriticalPath : AugmentKey::Slack, bound.time_ns);
+  members.add_text(EventKey::Bound, bounds_texts_[static_cast<size_t>(bound.by)]);
+  if (bound.has_time) members.add_micros(bound.critical ? EventKey::CriticalPath : EventKey::Slack, bound.time_ns);
 }
 
-void Augment::operation(uint32_t row, AugmentMembers& members) {
+void Augment::operation(uint32_t row, EventMembers& members) {
   const GpuOperation& operation = trace_.operations[row];
   add_bound(bounds_->of_operation(row), members);
   if (operation.has_kernel()) add_category(operation, members);
   if (costs_) add_cost(row, members);
   if (operation.graph_node != 0) add_capture(operation, members);
   if (!operation.linked()) {
-    members.add_json(AugmentKey::Launch, "\"not recorded\"");
+    members.add_text(EventKey::Launch, events_.text("not recorded"));
     add_idle(row, members);
     return;
   }
   const HostEvent& launch = trace_.host[operation.launch];
-  members.add_micros(AugmentKey::LaunchToStart, operation.start_ns - launch.begin_ns);
-  members.add_micros(AugmentKey::LaunchDelay, operation.start_ns - launch.end_ns);
+  members.add_micros(EventKey::LaunchToStart, operation.start_ns - launch.begin_ns);
+  members.add_micros(EventKey::LaunchDelay, operation.start_ns - launch.end_ns);
   const LaunchDepth depth = views_.depth().at_launch()[operation.launch];
-  if (depth.known()) members.add_count(AugmentKey::QueueWaiting, depth.waiting);
+  if (depth.known()) members.add_count(EventKey::QueueWaiting, depth.waiting);
   add_idle(row, members);
   add_collective(operation, members);
   add_path(operation.launch, members);
   add_fx(launch.thread, launch.begin_ns, members);
 }
 
-void Augment::add_capture(const GpuOperation& operation, AugmentMembers& members) {
+void Augment::add_capture(const GpuOperation& operation, EventMembers& members) {
   const NodeFound found = views_.graph_origins().of(operation);
   if (found.origin == NodeOrigin::NotRecorded || found.origin == NodeOrigin::Whole) return;
   if (found.origin != NodeOrigin::Known) {
-    members.add_json(AugmentKey::CapturedBy, json_string(node_origin_text(found.origin)));
+    members.add_text(EventKey::CapturedBy, events_.text(node_origin_text(found.origin)));
     return;
   }
   const GraphNode& node = trace_.graph_nodes[found.row];
   const HostEvent* const call = node.call == kNone ? nullptr : &trace_.host[node.call];
-  members.add_json(AugmentKey::CapturedBy, json_string(call == nullptr ? "a call whose record is lost"
-                                                                       : plain_api_name(trace_.api_name(*call))));
-  members.add_count(AugmentKey::CapturedThread, trace_.thread(node.thread).tid);
-  members.add_micros(AugmentKey::CapturedAt, call == nullptr ? node.time_ns : call->begin_ns);
+  members.add_text(EventKey::CapturedBy, events_.text(call == nullptr ? "a call whose record is lost"
+                                                                      : plain_api_name(trace_.api_name(*call))));
+  members.add_count(EventKey::CapturedThread, trace_.thread(node.thread).tid);
+  members.add_micros(EventKey::CapturedAt, call == nullptr ? node.time_ns : call->begin_ns);
   const PathId path = call == nullptr ? PathId{} : path_of_call(node.call);
-  if (index(path) != 0) members.add_json(AugmentKey::CapturedPath, paths_[path]);
+  if (index(path) != 0) members.add_text(EventKey::CapturedPath, paths_[path]);
 }
 
-void Augment::add_category(const GpuOperation& operation, AugmentMembers& members) {
+void Augment::add_category(const GpuOperation& operation, EventMembers& members) {
   const KernelCategories& categories = views_.categories();
   if (categories_.empty()) {
-    for (const std::string& name : categories.category_names()) categories_.push_back(json_string(name));
+    for (const std::string& name : categories.category_names()) categories_.push_back(events_.text(name));
   }
-  members.add_json(AugmentKey::Category, categories_[categories.category_index(operation)]);
+  members.add_text(EventKey::Category, categories_[categories.category_index(operation)]);
 }
 
 void Augment::prepare_costs() {
@@ -229,47 +205,64 @@ void Augment::prepare_costs() {
   }
 }
 
-void Augment::add_cost(uint32_t row, AugmentMembers& members) const {
+void Augment::add_cost(uint32_t row, EventMembers& members) const {
   const KernelCost& cost = costs_->of(row);
   if (!cost.flops && !cost.bytes) return;
   const GpuOperation& operation = trace_.operations[row];
   const DevicePeaks& device = peaks_[index(trace_.stream(operation.stream()).device)];
   const auto ns = static_cast<double>(operation.duration_ns());
   if (cost.flops) {
-    members.add_count(AugmentKey::KernelFlop, *cost.flops);
+    members.add_count(EventKey::KernelFlop, *cost.flops);
     const double peak = cost.peak ? peak_flops(device, *cost.peak) : 0;
     if (peak > 0 && ns > 0)
-      members.add_real(AugmentKey::FlopsPercent, 100 * static_cast<double>(*cost.flops) / (peak * ns * 1e-9), 4);
+      members.add_real(EventKey::FlopsPercent, 100 * static_cast<double>(*cost.flops) / (peak * ns * 1e-9), 4);
   }
   if (cost.bytes) {
-    members.add_real(AugmentKey::KernelGb, static_cast<double>(*cost.bytes) * 1e-9, 9);
+    members.add_real(EventKey::KernelGb, static_cast<double>(*cost.bytes) * 1e-9, 9);
     if (device.bandwidth_gbs > 0 && ns > 0)
-      members.add_real(AugmentKey::BandwidthPercent,
-                       100 * static_cast<double>(*cost.bytes) / (device.bandwidth_gbs * ns), 4);
+      members.add_real(EventKey::BandwidthPercent, 100 * static_cast<double>(*cost.bytes) / (device.bandwidth_gbs * ns),
+                       4);
   }
   const std::string_view flops_from = cost_source_name(cost.flops_source),
                          bytes_from = cost_source_name(cost.bytes_source);
   const bool differ = cost.flops && cost.bytes && flops_from != bytes_from;
-  members.add_json(AugmentKey::CostFrom, json_string(differ ? fmt::format("{}, bytes {}", flops_from, bytes_from)
-                                                            : std::string(cost.flops ? flops_from : bytes_from)));
+  members.add_text(EventKey::CostFrom, events_.text(differ ? fmt::format("{}, bytes {}", flops_from, bytes_from)
+                                                           : std::string(cost.flops ? flops_from : bytes_from)));
 }
 
-void Augment::add_collective(const GpuOperation& operation, AugmentMembers& members) const {
+void Augment::add_collective(const GpuOperation& operation, EventMembers& members) const {
   const std::optional<CollectiveCall> call = collectives_.of(operation);
   if (!call) return;
-  members.add_json(AugmentKey::Communicator, json_string(call->communicator));
-  if (call->rank) members.add_count(AugmentKey::Rank, static_cast<uint64_t>(*call->rank));
-  if (call->bytes) members.add_count(AugmentKey::CollectiveBytes, static_cast<uint64_t>(*call->bytes));
+  members.add_text(EventKey::Communicator, events_.text(call->communicator));
+  if (call->rank) members.add_count(EventKey::Rank, static_cast<uint64_t>(*call->rank));
+  if (call->bytes) members.add_count(EventKey::CollectiveBytes, static_cast<uint64_t>(*call->bytes));
 }
 
 void Augment::prepare_gaps() {
   const Interval window = gpu_window(trace_);
   if (window.end_ns <= window.begin_ns) return;
   gap_of_operation_.resize(trace_.operations.size());
+  constexpr int64_t kSampledFromNs = 100'000;
+  const HostSampleRows& rows = host_sample_rows(views_);
+  HostCodeTimes times(trace_, rows);
+  std::optional<HostCodeNames> names;
+  if (rows.any()) names.emplace(trace_, call_stacks(views_));
+  const auto host_code = [&](const DeviceGap& gap, std::span<const GapPiece> pieces) -> uint32_t {
+    if (!names || gap.duration_ns() < kSampledFromNs) return 0;
+    times.clear();
+    for (const GapPiece& piece : pieces) {
+      if (needs_samples(piece)) times.add(piece.thread, {piece.begin_ns, piece.end_ns});
+    }
+    if (times.samples() == 0) return 0;
+    const HostCodeTime most = names->divide(times).groups.front();
+    host_codes_.push_back(events_.text(fmt::format("{}, {}: {} of {} samples", names->code(most.group),
+                                                   names->state(most.group), most.samples, times.samples())));
+    return static_cast<uint32_t>(host_codes_.size());
+  };
   divide_gaps(trace_, views_, Selection(), window, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
     if (gap.operation == kNone) return;
     const MainPart main = main_part(pieces);
-    gaps_.push_back({gap.duration_ns(), main.longest->call, main.longest->range, main.charge});
+    gaps_.push_back({gap.duration_ns(), main.longest->call, main.longest->range, main.charge, host_code(gap, pieces)});
     gap_of_operation_[gap.operation] = static_cast<uint32_t>(gaps_.size());
   });
 }
@@ -282,15 +275,16 @@ const std::string& Augment::culprit(const IdleBefore& gap) {
   if (!text.empty()) return text;
   std::string plain(gap.call == kNone ? std::string_view() : plain_api_name(trace_.api_name(trace_.host[gap.call])));
   if (gap.range != kNone) plain += (plain.empty() ? "" : " in ") + range_text(trace_, gap.range);
-  return text = json_string(plain);
+  return text = events_.text(plain);
 }
 
-void Augment::add_idle(uint32_t row, AugmentMembers& members) {
+void Augment::add_idle(uint32_t row, EventMembers& members) {
   if (gap_of_operation_.empty() || gap_of_operation_[row] == 0) return;
   const IdleBefore& gap = gaps_[gap_of_operation_[row] - 1];
-  members.add_micros(AugmentKey::IdleBefore, gap.ns);
-  members.add_json(AugmentKey::IdleCause, cause_texts_[gap.cause.number()]);
-  if (gap.call != kNone || gap.range != kNone) members.add_json(AugmentKey::IdleCulprit, culprit(gap));
+  members.add_micros(EventKey::IdleBefore, gap.ns);
+  members.add_text(EventKey::IdleCause, cause_texts_[gap.cause.number()]);
+  if (gap.call != kNone || gap.range != kNone) members.add_text(EventKey::IdleCulprit, culprit(gap));
+  if (gap.host_code != 0) members.add_text(EventKey::IdleHostCode, host_codes_[gap.host_code - 1]);
 }
 
 void Augment::prepare_idle() {
@@ -315,41 +309,41 @@ void Augment::prepare_idle() {
 
 // The times that the report ops has for the same range. That report omits Python functions. Their times are computed
 // the same way.
-void Augment::add_times(uint32_t row, AugmentMembers& members) {
+void Augment::add_times(uint32_t row, EventMembers& members) {
   const RangeTimes& times = trace_.ranges[row].kind == RangeKind::Python ? *python_ : ops_;
   const uint32_t node = times.node(row);
   if (node == kNone) return;
-  members.add_micros(AugmentKey::SelfTime, times.tree.self_ns(node));
-  if (gpu_known_ && times.device_ns[node] > 0) members.add_micros(AugmentKey::DeviceTime, times.device_ns[node]);
+  members.add_micros(EventKey::SelfTime, times.tree.self_ns(node));
+  if (gpu_known_ && times.device_ns[node] > 0) members.add_micros(EventKey::DeviceTime, times.device_ns[node]);
 }
 
-void Augment::range(uint32_t row, AugmentMembers& members) {
+void Augment::range(uint32_t row, EventMembers& members) {
   const Range& range = trace_.ranges[row];
   add_times(row, members);
   const uint32_t process = index(trace_.thread(range.thread).process);
   const int64_t idle_ns = gpu_known_ ? idle_[process].overlap_ns(range.begin_ns, range.end_ns) : 0;
   if (idle_ns > 0) {
-    members.add_micros(AugmentKey::IdleTime, idle_ns);
-    members.add_micros(AugmentKey::StarvedTime, starved_[process].overlap_ns(range.begin_ns, range.end_ns));
+    members.add_micros(EventKey::IdleTime, idle_ns);
+    members.add_micros(EventKey::StarvedTime, starved_[process].overlap_ns(range.begin_ns, range.end_ns));
   }
   const int64_t critical_ns = gpu_known_ && range.style == RangeStyle::PushPop
                                   ? bounds_->critical_ns(range.thread, range.begin_ns, range.end_ns)
                                   : 0;
-  if (critical_ns > 0) members.add_micros(AugmentKey::CriticalPath, critical_ns);
+  if (critical_ns > 0) members.add_micros(EventKey::CriticalPath, critical_ns);
   if (const auto cost = costs_of_op_.find(row); cost != costs_of_op_.end()) {
     // A value that the trace contains is kept.
     const OperatorDetail* const detail = trace_.detail(range);
     const std::string_view own = detail == nullptr ? std::string_view() : trace_.text(detail->other);
     const auto says = [&](std::string_view key) { return own.find(key) != std::string_view::npos; };
     if (cost->second.flops != 0 && !says("\"kernel_flop\""))
-      members.add_count(AugmentKey::KernelFlop, cost->second.flops);
+      members.add_count(EventKey::KernelFlop, cost->second.flops);
     if (cost->second.bytes != 0 && !says("\"kernel_num_gb\""))
-      members.add_real(AugmentKey::KernelGb, static_cast<double>(cost->second.bytes) * 1e-9, 9);
+      members.add_real(EventKey::KernelGb, static_cast<double>(cost->second.bytes) * 1e-9, 9);
   }
   if (fx_ != nullptr && !FxMarkers::is_marker(trace_, range)) add_fx(range.thread, range.begin_ns, members);
 }
 
-void Augment::mark(uint32_t row, AugmentMembers& members) {
+void Augment::mark(uint32_t row, EventMembers& members) {
   add_fx(trace_.marks[row].thread, trace_.marks[row].begin_ns, members);
 }
 

@@ -12,6 +12,7 @@
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/chrome/chrome_pieces.h"
+#include "analyzer/output/chrome/event_list.h"
 
 #include <cstdint>
 #include <future>
@@ -23,39 +24,8 @@
 
 namespace prof::analyzer {
 
-enum class AugmentKey : uint8_t {
-#define PROF_AUGMENT(name, key, events, meaning) name,
-#include "analyzer/output/chrome/augment_keys.def"
-#undef PROF_AUGMENT
-  kCount
-};
-static_assert(static_cast<size_t>(AugmentKey::kCount) <= 64);
-
-// One bit per key.
-using AugmentKeys = uint64_t;
-constexpr AugmentKeys bit(AugmentKey key) { return AugmentKeys{1} << static_cast<size_t>(key); }
 // The bit of a key by its text; 0: not one of our keys.
 AugmentKeys augment_key(std::string_view text);
-
-// Members of a JSON object, without a leading comma.
-class AugmentMembers {
- public:
-  // Keys in `present` already exist in the event. They are kept and not added again.
-  void clear(AugmentKeys present = 0) {
-    text_.clear();
-    present_ = present;
-  }
-  void add_micros(AugmentKey key, int64_t ns);
-  void add_count(AugmentKey key, uint64_t count);
-  void add_real(AugmentKey key, double value, int digits);  // significant digits; adds only finite values
-  void add_json(AugmentKey key, std::string_view json);
-  const std::string& text() const { return text_; }
-
- private:
-  bool begin(AugmentKey key);
-  std::string text_;
-  AugmentKeys present_ = 0;
-};
 
 // Self and device time by node of an event tree.
 struct RangeTimes {
@@ -71,8 +41,8 @@ struct RangeTimes {
 
 class Augment {
  public:
-  // `fx` may be null. The object keeps references to all arguments.
-  Augment(const Trace& trace, const Views& views, const FxMarkers* fx = nullptr);
+  // `fx` may be null. The object keeps references to all arguments. Members are made in the form of `events`.
+  Augment(const Trace& trace, const Views& views, EventList& events, const FxMarkers* fx = nullptr);
 
   const EventBounds& bounds() const { return *bounds_; }
   // False if GPU times of a process were recorded in bursts. Members that would count the time between bursts as idle
@@ -80,35 +50,38 @@ class Augment {
   bool gpu_known() const { return gpu_known_; }
 
   // Each function adds the members of one row of a table of the model.
-  void host(uint32_t row, AugmentMembers& members);
-  void operation(uint32_t row, AugmentMembers& members);
-  void range(uint32_t row, AugmentMembers& members);
-  void mark(uint32_t row, AugmentMembers& members);
+  void host(uint32_t row, EventMembers& members);
+  void operation(uint32_t row, EventMembers& members);
+  void range(uint32_t row, EventMembers& members);
+  void mark(uint32_t row, EventMembers& members);
 
  private:
-  void add_path(uint32_t host_row, AugmentMembers& members);
-  void add_fx(ThreadId thread, int64_t time_ns, AugmentMembers& members) const;
+  void add_path(uint32_t host_row, EventMembers& members);
+  void add_fx(ThreadId thread, int64_t time_ns, EventMembers& members) const;
   PathId path_of_call(uint32_t host_row);
-  void add_bound(const EventBound& bound, AugmentMembers& members) const;
-  void add_times(uint32_t range_row, AugmentMembers& members);
+  std::vector<std::string> bounds_texts_;  // pieces, by BoundBy
+  void add_bound(const EventBound& bound, EventMembers& members) const;
+  void add_times(uint32_t range_row, EventMembers& members);
   void prepare_idle();
-  void add_capture(const GpuOperation& operation, AugmentMembers& members);
+  void add_capture(const GpuOperation& operation, EventMembers& members);
   void prepare_costs();
-  void add_cost(uint32_t row, AugmentMembers& members) const;
-  void add_category(const GpuOperation& operation, AugmentMembers& members);
-  void add_collective(const GpuOperation& operation, AugmentMembers& members) const;
+  void add_cost(uint32_t row, EventMembers& members) const;
+  void add_category(const GpuOperation& operation, EventMembers& members);
+  void add_collective(const GpuOperation& operation, EventMembers& members) const;
   void prepare_gaps();
-  void add_idle(uint32_t row, AugmentMembers& members);
+  void add_idle(uint32_t row, EventMembers& members);
   // A gap and what took most of it.
   struct IdleBefore {
     int64_t ns = 0;
     uint32_t call = kNone, range = kNone;
     GapCharge cause{};
+    uint32_t host_code = 0;  // 1 + index into host_codes_; 0: none
   };
   const std::string& culprit(const IdleBefore& gap);
 
   const Trace& trace_;
   const Views& views_;
+  EventList& events_;
   std::future<EventBounds> finding_bounds_;  // on a thread of its own, during the rest of the preparation
   std::optional<EventBounds> bounds_;
   const FxMarkers* fx_;
@@ -117,14 +90,15 @@ class Augment {
   std::vector<bool> has_operators_;                   // by ProcessId: whether it has ranges other than NVTX
   std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; only threads with path changes
   std::vector<IdleBefore> gaps_;
-  std::vector<std::string> cause_texts_;                // JSON, by number of the cause
+  std::vector<std::string> host_codes_;                 // pieces, of gaps with host samples
+  std::vector<std::string> cause_texts_;                // pieces, by number of the cause
   Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
-  std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by the call's name and path
+  std::unordered_map<uint64_t, std::string> culprits_;  // pieces, by the call's name and path
   CollectiveCalls collectives_;
   const RangeTimes ops_;                  // as in the report ops
   std::optional<EventTree> python_tree_;  // with Python functions, if there are any
   std::optional<RangeTimes> python_;
-  std::vector<std::string> categories_;  // JSON, by KernelCategories' index
+  std::vector<std::string> categories_;  // pieces, by KernelCategories' index
   std::optional<KernelCosts> costs_;     // only if there are shapes, hardware counters or similar data
   std::vector<DevicePeaks> peaks_;       // by DeviceId
   struct OpSums {

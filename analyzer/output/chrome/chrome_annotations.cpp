@@ -46,23 +46,43 @@ std::vector<bool> crossing(const Trace& trace, const Stream& stream, StreamRange
   return crosses;
 }
 
-class AnnotationWriter {
+class AnnotationWriter final : public TrackRows {
  public:
-  explicit AnnotationWriter(const ChromeContext& context) : context_(context), names_(context.trace.labels.size()) {}
+  explicit AnnotationWriter(const ChromeContext& context)
+      : context_(context),
+        all_(ranges_on_streams(context.trace)),
+        heads_(context.trace.labels.size()),
+        members_(context.events) {}
 
-  void stream(StreamId id, StreamRanges ranges) {
-    const Trace& trace = context_.trace;
-    const Stream& stream = trace.stream(id);
+  void start(uint32_t stream) override {
+    const Stream& of = context_.trace.streams[stream];
+    const Rows rows = rows_of(stream);
+    first_ = rows.first;
+    stream_ = StreamId{stream};
     tracks_.clear();
-    std::vector<bool> crosses;
-    if (context_.ids.lanes[index(id)].size() > 1) crosses = crossing(trace, stream, ranges);
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      size_t track = !crosses.empty() && crosses[i] ? 1 : 0;
-      while (!fits(id, track, ranges[i])) ++track;
-      tracks_[track].open.push_back(ranges[i].end_ns);
-      write(ranges[i], track);
-    }
+    crosses_.clear();
+    if (context_.ids.lanes[stream].size() > 1)
+      crosses_ = crossing(context_.trace, of, StreamRanges(all_).subspan(rows.first, rows.size()));
   }
+
+  void row(uint32_t row) override {
+    const StreamRange& range = all_[row];
+    if (!context_.selects_range(range.range) || !context_.selects_device(context_.trace.streams[range.stream].device) ||
+        !context_.in_window(range.start_ns, range.end_ns))
+      return;
+    size_t track = !crosses_.empty() && crosses_[row - first_] ? 1 : 0;
+    while (!fits(stream_, track, range)) ++track;
+    tracks_[track].open.push_back(range.end_ns);
+    write(range, track);
+  }
+
+  Rows rows_of(uint32_t stream) const override {
+    const auto first =
+        std::partition_point(all_.begin(), all_.end(), [&](const StreamRange& r) { return r.stream < stream; });
+    const auto last = std::partition_point(first, all_.end(), [&](const StreamRange& r) { return r.stream == stream; });
+    return {static_cast<uint32_t>(first - all_.begin()), static_cast<uint32_t>(last - all_.begin())};
+  }
+  Interval interval(uint32_t row) const override { return {all_[row].start_ns, all_[row].end_ns}; }
 
  private:
   struct Track {
@@ -80,50 +100,53 @@ class AnnotationWriter {
   void add_track(StreamId id) {
     const uint64_t pid = context_.ids.device[index(context_.trace.stream(id).device)];
     if (tracks_.empty()) {
-      tracks_.push_back({track_piece(pid, context_.ids.lanes[index(id)].front()), {}});
+      tracks_.push_back({context_.events.track(pid, context_.ids.lanes[index(id)].front()), {}});
       return;
     }
     const uint64_t tid = ChromeIds::range_track(id, tracks_.size());
-    write_chrome_thread(context_, pid, tid,
-                        fmt::format("{} ranges {}", context_.ids.stream_names[index(id)], tracks_.size()),
-                        uint64_t{context_.trace.stream(id).number} * 16 + 15);
-    tracks_.push_back({track_piece(pid, tid), {}});
+    context_.events.name_track(pid, tid,
+                               fmt::format("{} ranges {}", context_.ids.stream_names[index(id)], tracks_.size()),
+                               uint64_t{context_.trace.stream(id).number} * 16 + 15);
+    tracks_.push_back({context_.events.track(pid, tid), {}});
   }
 
   void write(const StreamRange& range, size_t track) {
-    const std::string& name = name_of(context_.trace.ranges[range.range]);
-    const std::string& piece = tracks_[track].piece;
-    char* to = context_.events.begin(name.size() + piece.size() + 192);
-    to = put_bytes(put_bytes(to, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":"), name);
-    *to++ = ',';
-    to = put_micros(put_bytes(to, piece), range.start_ns);
-    to = put_micros(put_bytes(to, ",\"dur\":"), range.end_ns - range.start_ns);
-    to = put_bytes(to, ",\"args\":{");
-    if (track != 0) to = put_decimal(put_bytes(to, "\"of stream\":"), context_.trace.streams[range.stream].number);
-    context_.events.end(put_bytes(to, "}}"));
+    members_.clear();
+    if (track != 0) members_.add_count(EventKey::OfStream, context_.trace.streams[range.stream].number);
+    context_.events.slice(head_of(context_.trace.ranges[range.range]), tracks_[track].piece, range.start_ns,
+                          range.end_ns - range.start_ns, members_);
   }
 
-  const std::string& name_of(const Range& range) {
-    std::string& name = names_[index(range.label)];
-    if (name.empty()) name = json_string(context_.trace.range_name(range));
-    return name;
+  const std::string& head_of(const Range& range) {
+    std::string& head = heads_[index(range.label)];
+    if (head.empty()) head = context_.events.slice_head("gpu_user_annotation", context_.trace.range_name(range));
+    return head;
   }
 
   const ChromeContext& context_;
-  std::vector<std::string> names_;  // JSON, by LabelId
-  std::vector<Track> tracks_;       // of the current stream, its own first
+  const std::vector<StreamRange> all_;
+  std::vector<std::string> heads_;  // by LabelId
+  // Of the current stream.
+  StreamId stream_{};
+  uint32_t first_ = 0;
+  std::vector<bool> crosses_;
+  std::vector<Track> tracks_;  // its own first
+  EventMembers members_;
 };
 
 }  // namespace
 
+std::unique_ptr<TrackRows> annotation_rows(const ChromeContext& context) {
+  return std::make_unique<AnnotationWriter>(context);
+}
+
 void write_chrome_annotations(const ChromeContext& context) {
-  const std::vector<StreamRange> all = ranges_on_streams(context.trace);
   AnnotationWriter writer(context);
-  for (size_t first = 0, last = 0; first < all.size(); first = last) {
-    while (last < all.size() && all[last].stream == all[first].stream) ++last;
-    const StreamId stream{all[first].stream};
-    if (context.writes(context.trace.stream(stream).device))
-      writer.stream(stream, StreamRanges(all).subspan(first, last - first));
+  for (uint32_t s = 0; s < context.trace.streams.size(); ++s) {
+    const Rows rows = writer.rows_of(s);
+    if (rows.size() == 0 || !context.writes(context.trace.streams[s].device)) continue;
+    writer.start(s);
+    for (uint32_t row = rows.first; row < rows.last; ++row) writer.row(row);
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include "analyzer/output/chrome/chrome_writer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace prof::analyzer {
@@ -56,20 +54,37 @@ void ChromeArrows::write(EventList& events, int64_t offset_ns) const {
   const ProcessId process{static_cast<uint32_t>(trace_.processes.size())};
   uint32_t number = 0;
   for (const Arrows& arrows : arrows_) {
-    const std::string name = fmt::format(",\"cat\":\"{0}\",\"name\":\"{0}\",", arrows.category);
     for (const EventLink& link : arrows.links) {
       const auto from = tracks_of_.find(key(link.from)), to = tracks_of_.find(key(link.to));
       if (from == tracks_of_.end() || to == tracks_of_.end() || arrows.kept[process_of(link.from)]) continue;
       const int64_t begin = begin_ns(link.from), arrival = arrival_ns(link);
       if (arrival < begin) continue;  // a damaged trace has such times
       const uint64_t id = ChromeIds::correlation(process, ++number);
-      for (const bool start : {true, false}) {
-        const std::string& track = start ? *from->second : *to->second;
-        char* at = events.begin(track.size() + name.size() + 96);
-        at = put_decimal(put_bytes(at, start ? "{\"ph\":\"s\",\"id\":" : "{\"ph\":\"f\",\"bp\":\"e\",\"id\":"), id);
-        at = put_bytes(put_bytes(at, name), track);
-        events.end(put_bytes(put_micros(at, (start ? begin : arrival) + offset_ns), "}"));
-      }
+      events.flow(true, id, arrows.category, *from->second, begin + offset_ns);
+      events.flow(false, id, arrows.category, *to->second, arrival + offset_ns);
+    }
+  }
+}
+
+void ChromeArrows::add_to(SliceFlowTable& flows, const ChromeContext& context) const {
+  const auto flows_of = [&](EventRef event) -> SliceFlows& {
+    return flows.of(event.is_call ? SliceFlowTable::Of::Call : SliceFlowTable::Of::Operation, event.row);
+  };
+  const auto selected = [&](EventRef event) {
+    return event.is_call ? context.selects_call(event.row) : context.selects_operation(event.row);
+  };
+  uint64_t number = 0;
+  for (const Arrows& arrows : arrows_) {
+    for (const EventLink& link : arrows.links) {
+      const int64_t begin = begin_ns(link.from), arrival = arrival_ns(link);
+      if (arrival < begin || !context.writes(ProcessId{process_of(link.from)}) ||
+          !context.writes(ProcessId{process_of(link.to)}))
+        continue;
+      if (!selected(link.from) || !selected(link.to)) continue;
+      const uint64_t id = kDependencyFlows | ++number;
+      flows_of(link.from).out.push_back(id);
+      SliceFlows& to = flows_of(link.to);
+      (arrival == begin_ns(link.to) ? to.in : to.in_at_end).push_back(id);
     }
   }
 }

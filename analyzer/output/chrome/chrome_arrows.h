@@ -17,6 +17,8 @@
 namespace prof::analyzer {
 
 class EventList;
+class SliceFlowTable;
+struct ChromeContext;
 
 enum class ArrowKinds : uint8_t { None, CriticalPath, All };
 
@@ -26,7 +28,7 @@ class ChromeArrows {
 
   bool wants_call(uint32_t row) const { return !calls_.empty() && calls_[row]; }
   bool wants_operation(uint32_t row) const { return !operations_.empty() && operations_[row]; }
-  // Reports that the event of the row was written on this track: track_piece().
+  // Reports that the event of the row was written on this track: EventList::track().
   void put(EventRef event, const std::string& track);
   // No arrows of this category are added for these processes. Their file already has such flows, because `prof trace`
   // wrote it.
@@ -34,6 +36,8 @@ class ChromeArrows {
 
   // Writes the arrows whose ends were both reported with put(). `offset_ns` is added to times of the model.
   void write(EventList& events, int64_t offset_ns) const;
+  // Adds the arrows between slices that are written from the model, before these are written.
+  void add_to(SliceFlowTable& flows, const ChromeContext& context) const;
 
  private:
   struct Arrows {

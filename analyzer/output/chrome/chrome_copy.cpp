@@ -2,6 +2,8 @@
 
 #include "analyzer/base/json/json_decimal.h"
 #include "analyzer/base/json/json_text.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/input/kineto/kineto_event.h"
 
 #include <fmt/format.h>
 
@@ -36,25 +38,32 @@ const std::string& ChromePids::of(size_t file, std::string_view pid) {
   return of_file_[file].emplace(std::move(key), std::move(text)).first->second;
 }
 
-ChromeCopy::ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows)
+ChromeCopy::ChromeCopy(const Trace& trace, Rows processes, EventList& events, Augment* augment, ChromeArrows* arrows)
     : trace_(trace),
       augment_(augment),
       arrows_(arrows),
       match_(trace, processes),
       processes_(processes),
       process_(ProcessId{processes.first}),
+      members_of_event_(events),
       device_pids_(trace.devices.size()) {}
 
+void ChromeCopy::find_row(const EventFields& fields) {
+  if (std::exchange(row_known_, true)) return;
+  last_row_ = match_.find(fields, expected_);
+}
+
 std::string_view ChromeCopy::additions(const EventFields& fields) {
-  bool expected = false;
-  const ChromeRow row = last_row_ = match_.find(fields, expected);
+  find_row(fields);
+  const ChromeRow row = last_row_;
+  const bool expected = expected_;
   if (row.table == ChromeRow::Table::None) {
     if (expected) ++counts_.unmatched;
     return {};
   }
   AugmentKeys present = 0;
   for (const std::string_view name : fields.argument_names) present |= augment_key(name);
-  if ((present & bit(AugmentKey::NvtxPath)) != 0) present |= bit(AugmentKey::OpPath);  // the same, for logs
+  if ((present & bit(EventKey::NvtxPath)) != 0) present |= bit(EventKey::OpPath);  // the same, for logs
   members_of_event_.clear(present);
   switch (row.table) {
     case ChromeRow::Table::None: break;
@@ -103,7 +112,7 @@ void ChromeCopy::edit_ids(std::string_view text, const EventFields& fields, size
     if (pid != fields.pid) edit(text, fields.pid, pid);
   }
   int64_t time_ns = 0;
-  if (match_.offset_ns() != 0 && unquoted(fields.phase) != "M" && match_.time_ns(fields.ts, time_ns)) {
+  if (match_.moves_times() && unquoted(fields.phase) != "M" && match_.time_ns(fields.ts, time_ns)) {
     char digits[32];
     edit(text, fields.ts, std::string(digits, put_micros(digits, time_ns)));
   }
@@ -195,8 +204,10 @@ void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
       case ChromeText::Piece::Event: {
         fields = text.fields();
         last_row_ = {};
+        row_known_ = false;
         const std::string_view separator = text.separator();
         const std::string_view event = strict(text, fields);
+        if (!selected(fields)) break;
         const bool others_left_out = std::exchange(none_written, false) && comma(separator);
         put(others_left_out ? "\n" : separator, event, fields, sink);
         if (fields != nullptr) note_event(*fields, fields->pid);
@@ -241,7 +252,9 @@ void ChromeCopy::events_of(ChromeText& text, size_t file, ChromePids& pids, Even
       case ChromeText::Piece::Event: {
         fields = text.fields();
         last_row_ = {};
+        row_known_ = false;
         const std::string_view event = strict(text, fields);
+        if (!selected(fields)) break;
         if (fields != nullptr) edit_ids(event, *fields, file, pids);
         put(events.separator(), event, fields, events.sink());
         events.follow(events.events() + 1);
@@ -256,6 +269,75 @@ void ChromeCopy::events_of(ChromeText& text, size_t file, ChromePids& pids, Even
         break;
     }
   }
+}
+
+void ChromeCopy::packets_of(ChromeText& text, size_t file, ChromePids* pids, CopiedEvents& to) {
+  for (;;) {
+    const ChromeText::Piece piece = text.next();
+    const EventFields* fields = nullptr;
+    switch (piece) {
+      case ChromeText::Piece::Event: {
+        fields = text.fields();
+        last_row_ = {};
+        row_known_ = false;
+        const std::string_view event = strict(text, fields);
+        if (fields == nullptr || !selected(fields)) break;
+        if (pids != nullptr) edit_ids(event, *fields, file, *pids);
+        ++counts_.events;
+        const std::string_view members = augment_ == nullptr ? std::string_view() : additions(*fields);
+        if (!members.empty() && !fields->args_are_something_else) ++counts_.augmented;
+        std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.at < b.at; });
+        std::string edited;
+        size_t done = 0;
+        for (const Edit& each : edits_) {
+          (edited += event.substr(done, each.at - done)) += each.insert;
+          done = each.at + each.remove;
+        }
+        edited += event.substr(done);
+        // The args of the edited text lie where those of the event lie, moved by the edits before them.
+        EventFields of_edited;
+        JsonScan scan;
+        const size_t size = edited.size();
+        edited.append(kJsonPadding, '\0');
+        scan.set_end(edited.data() + size);
+        if (read_event(scan, edited.data(), of_edited) != nullptr)
+          to.add(std::string_view(edited).substr(0, size), of_edited.args, members);
+        edits_.clear();
+        edit_texts_.clear();
+        const std::string_view pid = fields->pid;
+        note_event(*fields, pid.empty() || pids == nullptr ? pid : std::string_view(pids->of(file, pid)));
+        break;
+      }
+      case ChromeText::Piece::NotWellFormed: note_damage(text); break;
+      case ChromeText::Piece::Damage: note_damage(text); return;
+      case ChromeText::Piece::End: return;
+      default:
+        if (text.not_strict()) ++counts_.repaired;
+        break;
+    }
+  }
+}
+
+// Metadata are always selected. Others are by their time, those that have a row of the model also by that row.
+bool ChromeCopy::selected(const EventFields* fields) {
+  if (selection_ == nullptr) return true;
+  if (!selection_->has_process(process_)) return false;
+  if (fields == nullptr || unquoted(fields->phase) == "M") return true;
+  int64_t begin_ns = 0, duration_ns = 0;
+  if (!match_.time_ns(fields->ts, begin_ns)) return true;
+  if (micros_to_ns(unquoted(fields->duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
+  if (!selection_->in_window(begin_ns, add_saturated(begin_ns, std::max<int64_t>(duration_ns, 0)))) return false;
+  if (selection_->devices.empty() && !selection_->nvtx.given()) return true;
+  find_row(*fields);
+  const uint32_t row = last_row_.row;
+  switch (last_row_.table) {
+    case ChromeRow::Table::None: break;
+    case ChromeRow::Table::Host: return selection_->nvtx.has_call(row);
+    case ChromeRow::Table::Operations: return selection_->has(trace_, trace_.operations[row]);
+    case ChromeRow::Table::Ranges: return selection_->nvtx.has_range(row);
+    case ChromeRow::Table::Marks: return selection_->nvtx.has_moment(trace_.marks[row].thread, begin_ns);
+  }
+  return true;
 }
 
 }  // namespace prof::analyzer

@@ -7,6 +7,7 @@
 #include "analyzer/output/chrome/augment.h"
 #include "analyzer/output/chrome/chrome_match.h"
 #include "analyzer/output/chrome/chrome_writer.h"
+#include "analyzer/output/chrome/copied_events.h"
 
 #include <deque>
 #include <functional>
@@ -33,7 +34,7 @@ class ChromePids {
 class ChromeCopy {
  public:
   // `processes`: the processes that the importer made of the file. `augment` and `arrows` are null for a plain trace.
-  ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows);
+  ChromeCopy(const Trace& trace, Rows processes, EventList& events, Augment* augment, ChromeArrows* arrows);
 
   // Writes the whole file unchanged, with additions. `append` may add events after the last one. Times and ids are
   // those of the file.
@@ -42,6 +43,12 @@ class ChromeCopy {
   // Writes only the events, on the time line of the model. Their pids come from `pids`, and their flow and correlation
   // ids are unique among all files.
   void events_of(ChromeText& text, size_t file, ChromePids& pids, EventList& events);
+
+  // The same for a Perfetto trace. `pids`: null if times and ids are those of the file.
+  void packets_of(ChromeText& text, size_t file, ChromePids* pids, CopiedEvents& to);
+
+  // Only events that are selected are copied; null: all.
+  void select(const Selection* selection) { selection_ = selection; }
 
   // The members of the outer object of a file read by events_of(): name -> value.
   const std::vector<std::pair<std::string, std::string>>& members() const { return members_; }
@@ -61,6 +68,7 @@ class ChromeCopy {
   };
   // Computes the members to add to the event, in members_of_event_. Returns an empty text if there are none.
   std::string_view additions(const EventFields& fields);
+  void find_row(const EventFields& fields);
   // Notes what is needed later, when other events are added after the last one.
   void note_event(const EventFields& fields, std::string_view pid);
   void put(std::string_view separator, std::string_view text, const EventFields* fields, Sink& sink);
@@ -76,7 +84,9 @@ class ChromeCopy {
   ChromeMatch match_;
   Rows processes_;
   ProcessId process_{};
-  AugmentMembers members_of_event_;
+  EventMembers members_of_event_;
+  bool selected(const EventFields* fields);
+  const Selection* selection_ = nullptr;
   std::vector<Edit> edits_;
   std::deque<std::string> edit_texts_;
   std::string strict_text_, insertion_;
@@ -84,6 +94,7 @@ class ChromeCopy {
   std::vector<std::pair<std::string, std::string>> members_;
   std::vector<std::string> device_pids_;
   ChromeRow last_row_;  // the row of the current event
+  bool row_known_ = false, expected_ = false;
   std::set<std::string> counters_;
   ChromeCopyCounts counts_;
 };

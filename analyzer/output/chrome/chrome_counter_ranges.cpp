@@ -19,13 +19,14 @@ struct Counted {
   const CounterRow* values;
 };
 
-std::vector<Counted> counted_kernels(const Trace& trace, DeviceId device) {
+std::vector<Counted> counted_kernels(const ChromeContext& context, DeviceId device) {
+  const Trace& trace = context.trace;
   std::vector<Counted> kernels;
   for (const Stream& stream : trace.streams) {
     if (stream.device != device) continue;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      if (operation.kind() != GpuKind::Kernel || !operation.linked()) continue;
+      if (operation.kind() != GpuKind::Kernel || !operation.linked() || !context.selects_operation(row)) continue;
       if (trace.host[operation.launch].kind() == HostKind::GraphLaunch) continue;
       if (const CounterRow* const values = trace.counters.of_operation(trace, row)) kernels.push_back({row, values});
     }
@@ -38,31 +39,25 @@ std::vector<Counted> counted_kernels(const Trace& trace, DeviceId device) {
 
 void write_device(const ChromeContext& context, DeviceId device) {
   const Trace& trace = context.trace;
-  const std::vector<Counted> kernels = counted_kernels(trace, device);
+  const std::vector<Counted> kernels = counted_kernels(context, device);
   if (kernels.empty()) return;
   const uint64_t pid = context.ids.device[index(device)], tid = context.ids.counter_tracks[index(device)];
-  context.events.add(
-      fmt::format("{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
-                  "\"hardware counters \"}}}}",
-                  pid, tid));
-  const std::string track = track_piece(pid, tid);
-  std::string event;
-  char number[32];
+  context.events.name_track(pid, tid, "hardware counters ", {});
+  const std::string track = context.events.track(pid, tid);
+  EventMembers members(context.events);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const GpuOperation& operation = trace.operations[kernels[i].operation];
     int64_t end_ns = std::max(operation.start_ns, operation.end_ns);
     if (i + 1 != kernels.size()) end_ns = std::min(end_ns, trace.operations[kernels[i + 1].operation].start_ns);
-    event = "{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":";
-    event += json_string(context.views.names().name(context.views.names().named_by(operation), NameForm::Full));
-    (event += ',') += track;
-    event.append(number, put_micros(number, operation.start_ns));
-    event += ",\"dur\":";
-    event.append(number, put_micros(number, end_ns - operation.start_ns));
-    event +=
-        fmt::format(",\"args\":{{\"device\":{},\"kernel correlation\":{}", trace.device(device).ordinal,
-                    ChromeIds::correlation(trace.device(device).process, trace.host[operation.launch].correlation));
-    append_counter_members(trace, kernels[i].values, event);
-    context.events.add(event += "}}");
+    members.clear();
+    members.add_count(EventKey::Device, trace.device(device).ordinal);
+    members.add_count(EventKey::KernelCorrelation,
+                      ChromeIds::correlation(trace.device(device).process, trace.host[operation.launch].correlation));
+    add_counter_members(trace, kernels[i].values, context.events, members);
+    context.events.slice(context.events.slice_head(
+                             "cuda_profiler_range",
+                             context.views.names().name(context.views.names().named_by(operation), NameForm::Full)),
+                         track, operation.start_ns, end_ns - operation.start_ns, members);
   }
 }
 

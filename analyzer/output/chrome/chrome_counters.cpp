@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -32,29 +33,44 @@ class CounterTrack {
       : events_(context.events),
         offset_ns_(context.offset_ns),
         in_file_(context.counters[index(context.trace.device(device).process)].contains(
-            fmt::format("{} {}", json_string(name), context.device_pids[index(device)]))),
-        head_(fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
-                          context.device_pids[index(device)])),
-        value_(fmt::format(",\"args\":{{\"{}\":", unit)) {}
-
-  template <class PutValue> void add(int64_t time_ns, PutValue&& put_value) {
-    if (in_file_) return;
-    char* to = events_.begin(head_.size() + value_.size() + 96);
-    to = put_bytes(to, head_);
-    to = put_micros(to, time_ns + offset_ns_);
-    to = put_bytes(to, value_);
-    to = put_value(to);
-    events_.end(put_bytes(to, "}}"));
+                     fmt::format("{} {}", json_string(name), context.device_pids[index(device)])) ||
+                 !context.selects_device(device)) {
+    if (context.selection != nullptr) {
+      from_ns_ = context.selection->from_ns;
+      to_ns_ = context.selection->to_ns;
+    }
+    if (!in_file_) counter_ = events_.counter(context.device_pids[index(device)], name, unit);
   }
+
   void count(int64_t time_ns, uint64_t value) {
-    add(time_ns, [&](char* to) { return put_decimal(to, value); });
+    put(time_ns, [&, value](int64_t at) { events_.count(counter_, at, value); });
+  }
+  void real(int64_t time_ns, double value) {
+    put(time_ns, [&, value](int64_t at) { events_.real(counter_, at, value); });
+  }
+  void tenths(int64_t time_ns, uint64_t value) {
+    put(time_ns, [&, value](int64_t at) { events_.tenths(counter_, at, value); });
   }
 
  private:
+  // In a window, the track starts with the value that holds at its start.
+  template <class Write> void put(int64_t time_ns, Write write) {
+    if (in_file_ || time_ns >= to_ns_) return;
+    if (time_ns < from_ns_) {
+      at_start_ = write;
+      return;
+    }
+    if (at_start_ && time_ns > from_ns_) at_start_(from_ns_ + offset_ns_);
+    at_start_ = nullptr;
+    write(time_ns + offset_ns_);
+  }
+
   EventList& events_;
   int64_t offset_ns_;
-  bool in_file_;  // the input is a trace of ours and already has this track
-  std::string head_, value_;
+  bool in_file_;  // it is not written: the input is a trace of ours and already has it, or its GPU is not selected
+  int64_t from_ns_ = INT64_MIN, to_ns_ = INT64_MAX;
+  std::function<void(int64_t)> at_start_;
+  EventList::Counter counter_;
 };
 
 void queue_waiting(const ChromeContext& context, StreamId stream) {
@@ -123,12 +139,7 @@ void gpu_busy(const ChromeContext& context, DeviceId device) {
     const auto whole = static_cast<uint64_t>(length);
     const int64_t per_mille = length > 0 ? static_cast<int64_t>((covered * 1000 + whole / 2) / whole) : 0;
     if (per_mille != shown && length > 0) {
-      track.add(begin, [&](char* to) {
-        to = put_decimal(to, static_cast<uint64_t>(per_mille / 10));
-        *to++ = '.';
-        *to++ = static_cast<char>('0' + per_mille % 10);
-        return to;
-      });
+      track.tenths(begin, static_cast<uint64_t>(per_mille));
     }
     shown = length > 0 ? per_mille : shown;
   }
@@ -210,7 +221,7 @@ void hardware_counters(const ChromeContext& context, DeviceId device) {
       const CounterRow& counted = *trace.counters.of_operation(trace, operations[i]);
       const uint32_t at = metric_index(trace, trace.counters.sets[counted.set], name);
       const double value = at == kNone ? 0 : trace.counters.values_of(counted)[at];
-      track.add(operation.start_ns, [&](char* to) { return put_double(to, std::isfinite(value) ? value : 0); });
+      track.real(operation.start_ns, std::isfinite(value) ? value : 0);
       const bool last = i + 1 == operations.size();
       if (last || trace.operations[operations[i + 1]].start_ns > operation.end_ns) track.count(operation.end_ns, 0);
     }
@@ -228,7 +239,7 @@ void sampled_counters(const ChromeContext& context, uint32_t set) {
     const auto show = [&](int64_t time_ns, double value) {
       if (shown == value) return;
       shown = value;
-      track.add(time_ns, [&](char* to) { return put_double(to, value); });
+      track.real(time_ns, value);
     };
     for (size_t row = of.first; row < of.last; ++row) {
       const SampleRow& at = samples.rows[row];
@@ -253,24 +264,24 @@ std::string series_of(const Trace& trace, const ProgramCounter& counter) {
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
   const CounterSample* before = nullptr;
+  std::vector<EventList::Counter> counters(trace.program_counters.size());
   for (const CounterSample& sample : trace.counter_samples) {
     const ProgramCounter& counter = trace.program_counters[sample.counter];
-    if (!context.writes(counter.process)) continue;
+    if (!context.writes(counter.process) || !context.in_window(sample.time_ns, sample.time_ns)) continue;
     const bool since_last = (counter.flags & kCounterBetweenMask) == kCounterSinceLast;
     const bool has_before = before != nullptr && before->counter == sample.counter;
     const int64_t time_ns = since_last && has_before ? before->time_ns : sample.time_ns;
     before = &sample;
-    const std::string_view domain = trace.text(counter.domain), scope = trace.text(counter.scope);
-    std::string name(trace.text(counter.name));
-    if (!scope.empty()) name = fmt::format("{}/{}", scope, name);
-    if (!domain.empty()) name = fmt::format("{}: {}", domain, name);
-    char number[32];
-    const std::string value =
-        std::isfinite(sample.value) ? std::string(number, put_double(number, sample.value)) : std::string("0");
-    std::string event = fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
-                                    context.ids.process[index(counter.process)]);
-    event.append(number, put_micros(number, time_ns + context.offset_ns));
-    context.events.add(event + fmt::format(",\"args\":{{{}:{}}}}}", json_string(series_of(trace, counter)), value));
+    EventList::Counter& track = counters[sample.counter];
+    if (track.track == 0 && track.head.empty()) {
+      const std::string_view domain = trace.text(counter.domain), scope = trace.text(counter.scope);
+      std::string name(trace.text(counter.name));
+      if (!scope.empty()) name = fmt::format("{}/{}", scope, name);
+      if (!domain.empty()) name = fmt::format("{}: {}", domain, name);
+      track = context.events.counter(fmt::format("{}", context.ids.process[index(counter.process)]), name,
+                                     series_of(trace, counter));
+    }
+    context.events.real(track, time_ns + context.offset_ns, std::isfinite(sample.value) ? sample.value : 0);
   }
 }
 

@@ -24,6 +24,8 @@ struct ChromeIds {
   // Tracks of a GPU beside its streams: waits of a host thread, and ranges of a stream that would cross others on its
   // own track.
   static uint64_t sync_track(ThreadId thread) { return 1'500'000'000 + index(thread); }
+  // The track of a thread's host samples under its process. No thread of Linux has such a number.
+  static uint64_t host_sample_track(ThreadId thread) { return 1'750'000'000 + index(thread); }
   static uint64_t range_track(StreamId stream, uint64_t nth) {
     return 2'000'000'000 + uint64_t{index(stream)} * 4096 + nth;
   }

@@ -91,13 +91,25 @@ ChromeMatch::ChromeMatch(const Trace& trace, Rows processes)
     if (trace.streams[s].operations.size() != 0 && ours(trace.process_of(StreamId{s}))) streams_.push_back(s);
   }
   if (processes.size() == 0) return;
-  offset_ns_ = static_cast<int64_t>(trace.start_realtime_ns -
-                                    static_cast<uint64_t>(trace.processes[processes.first].zero_realtime_ns));
+  const Process& process = trace.processes[processes.first];
+  if (process.clock != kNone) clock_ = &trace.clocks[process.clock];
+  const int64_t zero_ns = clock_ == nullptr ? 0 : clock_->zero_ns;
+  offset_ns_ = static_cast<int64_t>(trace.start_realtime_ns + static_cast<uint64_t>(zero_ns) -
+                                    static_cast<uint64_t>(process.zero_realtime_ns));
+}
+
+bool ChromeMatch::moves_times() const {
+  return offset_ns_ != 0 || (clock_ != nullptr && clock_->aligned(0) != 0) || (clock_ != nullptr && clock_->drift != 0);
 }
 
 bool ChromeMatch::time_ns(std::string_view ts, int64_t& ns) const {
-  if (micros_to_ns(unquoted(ts), ns) != DecimalResult::Ok) return false;
-  return !__builtin_sub_overflow(ns, offset_ns_, &ns);
+  if (!recorded_ns(ts, ns)) return false;
+  ns = aligned(ns);
+  return true;
+}
+
+bool ChromeMatch::recorded_ns(std::string_view ts, int64_t& ns) const {
+  return micros_to_ns(unquoted(ts), ns) == DecimalResult::Ok && !__builtin_sub_overflow(ns, offset_ns_, &ns);
 }
 
 ChromeMatch::Track& ChromeMatch::track_of(const EventFields& event) {
@@ -116,13 +128,14 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   if (kind == EventKind::NoRow && !mark) return {};
   expected = complete && kind != EventKind::Other;
   Wanted wanted;
-  if (!time_ns(event.ts, wanted.begin_ns)) return {};
+  if (!recorded_ns(event.ts, wanted.begin_ns)) return {};
   wanted.has_end = complete;
   int64_t duration_ns = 0;
   if (complete && micros_to_ns(unquoted(event.duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
   // Only operations may end before their start.
   wanted.end_ns =
       add_saturated(wanted.begin_ns, kind == EventKind::Operation ? duration_ns : std::max<int64_t>(duration_ns, 0));
+  wanted.begin_ns = aligned(wanted.begin_ns), wanted.end_ns = aligned(wanted.end_ns);
   uint64_t correlation = 0;
   if (to_uint64(unquoted(event.correlation), correlation) != DecimalResult::Ok) correlation = 0;
   wanted.has_correlation = !event.correlation.empty();

@@ -29,14 +29,19 @@ class ChromeMatch {
 
   // Converts the event's own time to a time of the model, in ns. Returns false if the event has no readable time.
   bool time_ns(std::string_view ts, int64_t& ns) const;
-  // The offset to add to times of the model to get those of the file, in ns.
+  // The offset to add to times of the model to get those of the file, in ns, if the file is the only input.
   int64_t offset_ns() const { return offset_ns_; }
+  // Whether an event's own time differs from its time in the model.
+  bool moves_times() const;
 
  private:
   struct Wanted;
   struct Track {
     uint32_t thread = kNone, stream = kNone;  // where the last event of the track was found
   };
+  // The event's time on the recorded clock.
+  bool recorded_ns(std::string_view ts, int64_t& ns) const;
+  int64_t aligned(int64_t recorded_ns) const { return clock_ == nullptr ? recorded_ns : clock_->aligned(recorded_ns); }
   bool matches_host(uint32_t row, const Wanted& wanted) const;
   bool matches_operation(uint32_t row, const Wanted& wanted) const;
   bool matches_range(const Range& range, const Wanted& wanted) const;
@@ -49,6 +54,7 @@ class ChromeMatch {
 
   const Trace& trace_;
   int64_t offset_ns_ = 0;
+  const HostClock* clock_ = nullptr;         // null: the input has one clock
   std::vector<uint32_t> threads_, streams_;  // of the processes
   uint64_t fruitless_ = 0, most_fruitless_;  // searches without a result; the limit keeps the cost at n log n
   std::unordered_map<std::string, Track> tracks_;

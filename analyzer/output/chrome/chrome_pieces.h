@@ -1,30 +1,28 @@
-// Ready-made pieces of JSON that all files of the Chrome trace writer share.
+// Ready-made pieces that all files of the trace writer share.
 #pragma once
 
-#include "analyzer/base/json/json_text.h"
 #include "analyzer/model/trace.h"
+#include "analyzer/output/chrome/event_list.h"
 
 #include <string>
 #include <vector>
 
 namespace prof::analyzer {
 
-// Paths of ranges as JSON strings, created at the first query.
+// Paths of ranges as pieces, created at the first query.
 class PathTexts {
  public:
-  explicit PathTexts(const Trace& trace) : trace_(trace), texts_(trace.paths.size()) {}
+  PathTexts(const Trace& trace, EventList& events) : trace_(trace), events_(events), texts_(trace.paths.size()) {}
   const std::string& operator[](PathId path) {
     std::string& text = texts_[index(path)];
-    if (text.empty()) text = json_string(path_text(trace_, path));
+    if (text.empty()) text = events_.text(path_text(trace_, path));
     return text;
   }
 
  private:
   const Trace& trace_;
+  EventList& events_;
   std::vector<std::string> texts_;
 };
-
-// `"pid":1,"tid":2,"ts":`
-std::string track_piece(uint64_t pid, uint64_t tid);
 
 }  // namespace prof::analyzer

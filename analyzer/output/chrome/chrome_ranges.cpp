@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -46,69 +47,94 @@ std::string payload_text(const Range& range) {
   return std::string(number, end);
 }
 
-class RangeWriter {
+class RangeWriter final : public TrackRows {
  public:
   explicit RangeWriter(const ChromeContext& context)
-      : context_(context), trace_(context.trace), names_(context.trace.labels.size()) {}
+      : context_(context), trace_(context.trace), heads_(context.trace.labels.size()), members_(context.events) {
+    if (context.events.json()) return;
+    uses_.resize(trace_.labels.size());
+    for (const Range& range : trace_.ranges) {
+      uint8_t& uses = uses_[index(range.label)];
+      if (uses < 2) ++uses;
+    }
+  }
 
-  void thread(ThreadId id);
+  void start(uint32_t id) override;
+  void row(uint32_t row) override;
+  Rows rows_of(uint32_t thread) const override { return trace_.threads[thread].ranges; }
+  Interval interval(uint32_t row) const override {
+    const Range& range = trace_.ranges[row];
+    return {range.begin_ns, std::max(range.begin_ns, range.end_ns)};
+  }
+  void mark(uint32_t row);
   void start_end(uint64_t pid, Rows rows);
 
  private:
-  void put(const Range& range, const std::string& track, bool mark);
-  // `"args":{"domain":"x","payload":1}`, with the members in added_.
-  std::string args_of(const Range& range) const;
-  void add_detail(const OperatorDetail& detail, ProcessId process, std::string& args) const;
+  void add_args(const Range& range);
+  void add_detail(const OperatorDetail& detail, ProcessId process);
   const CounterRow* counters_of(const Range& range) const {
     if (range.style != RangeStyle::PushPop) return nullptr;  // marks are in a separate table
     return trace_.counters.of_range(static_cast<uint32_t>(&range - trace_.ranges.begin()));
   }
-  const std::string& name_of(const Range& range) {
-    std::string& name = names_[index(range.label)];
-    if (name.empty()) name = json_string(trace_.range_name(range));
-    return name;
+  const std::string& head_of(const Range& range) {
+    Head& head = heads_[index(range.label)];
+    if (head.text.empty() || head.kind != range.kind)
+      head = {context_.events.slice_head(category_of(range.kind), trace_.range_name(range),
+                                         !uses_.empty() && uses_[index(range.label)] == 1),
+              range.kind};
+    return head.text;
+  }
+  const std::string& track_of(const Range& range) const {
+    if (tracks_.empty()) return own_track_;
+    const auto found = tracks_.find(trace_.labels[index(range.label)].domain);
+    return found == tracks_.end() ? own_track_ : found->second;
   }
 
+  // The ranges of a label are nearly always of one kind.
+  struct Head {
+    std::string text;
+    RangeKind kind{};
+  };
   const ChromeContext& context_;
   const Trace& trace_;
-  std::vector<std::string> names_;  // JSON, by LabelId
-  AugmentMembers added_;
+  std::vector<Head> heads_;                 // by LabelId
+  std::vector<uint8_t> uses_;               // by LabelId: 0, 1 or more; not of JSON
+  std::vector<std::string> mark_heads_;     // by LabelId; empty: no mark yet
+  std::string own_track_;                   // of the current thread
+  std::map<StringId, std::string> tracks_;  // those of its domains that have their own
+  EventMembers members_;
 };
 
-void add_member(std::string& args, std::string_view key, std::string_view value) {
-  if (!args.empty()) args += ',';
-  ((((args += '"') += key) += "\":") += value);
-}
-
 // Kineto's members. The texts are JSON, unchanged from the trace.
-void RangeWriter::add_detail(const OperatorDetail& detail, ProcessId process, std::string& args) const {
-  const auto number = [&](std::string_view key, uint64_t value) { add_member(args, key, fmt::format("{}", value)); };
+void RangeWriter::add_detail(const OperatorDetail& detail, ProcessId process) {
   if (detail.external_id != 0) {
     const bool unique = index(process) == 0 || detail.external_id > UINT32_MAX;
-    number("External id",
-           unique ? detail.external_id : ChromeIds::correlation(process, static_cast<uint32_t>(detail.external_id)));
+    members_.add_count(
+        EventKey::ExternalId,
+        unique ? detail.external_id : ChromeIds::correlation(process, static_cast<uint32_t>(detail.external_id)));
   }
-  if (detail.sequence >= 0) number("Sequence number", static_cast<uint64_t>(detail.sequence));
-  if (detail.forward_thread != 0) number("Fwd thread id", detail.forward_thread);
-  for (const auto& [key, text] : {std::pair{"Input Dims", detail.dims},
-                                  {"Input type", detail.types},
-                                  {"Concrete Inputs", detail.concrete},
-                                  {"Call stack", detail.stack}}) {
-    if (index(text) != 0) add_member(args, key, trace_.text(text));
+  if (detail.sequence >= 0) members_.add_signed(EventKey::SequenceNumber, detail.sequence);
+  if (detail.forward_thread != 0) members_.add_count(EventKey::ForwardThread, detail.forward_thread);
+  for (const auto& [key, text] : {std::pair{EventKey::InputDims, detail.dims},
+                                  {EventKey::InputType, detail.types},
+                                  {EventKey::ConcreteInputs, detail.concrete},
+                                  {EventKey::CallStack, detail.stack}}) {
+    if (index(text) != 0) members_.add_json(key, trace_.text(text));
   }
-  if (detail.flops != 0) number("flops", detail.flops);
-  if (index(detail.other) != 0) (args += args.empty() ? "" : ",") += trace_.text(detail.other);
+  if (detail.flops != 0) members_.add_count(EventKey::Flops, detail.flops);
+  if (index(detail.other) != 0) members_.add_json_members(trace_.text(detail.other));
 }
 
-std::string RangeWriter::args_of(const Range& range) const {
+void RangeWriter::add_args(const Range& range) {
+  EventList& events = context_.events;
   const Label& label = trace_.labels[index(range.label)];
-  std::string args;
-  if (index(label.domain) != 0) add_member(args, "domain", json_string(trace_.text(label.domain)));
-  if (label.category != 0) add_member(args, "category", fmt::format("{}", label.category));
-  if (index(label.category_name) != 0) add_member(args, "category name", json_string(trace_.text(label.category_name)));
-  if (label.has_color) add_member(args, "color", fmt::format("\"#{:08x}\"", label.color));
+  if (index(label.domain) != 0) members_.add_text(EventKey::Domain, events.text(trace_.text(label.domain)));
+  if (label.category != 0) members_.add_count(EventKey::NvtxCategory, label.category);
+  if (index(label.category_name) != 0)
+    members_.add_text(EventKey::NvtxCategoryName, events.text(trace_.text(label.category_name)));
+  if (label.has_color) members_.add_text(EventKey::Color, events.text(fmt::format("#{:08x}", label.color)));
   if (range.kind == RangeKind::Nvtx && range.payload_type != 0 && range.payload_type != kExtendedPayload)
-    add_member(args, "payload", payload_text(range));
+    members_.add_json(EventKey::Payload, payload_text(range));
   if (const Rows values = trace_.payload_of(range); values.size() != 0) {
     std::string members(1, '{');
     for (uint32_t i = values.first; i < values.last; ++i) {
@@ -116,30 +142,24 @@ std::string RangeWriter::args_of(const Range& range) const {
       if (i != values.first) members += ',';
       ((members += json_string(trace_.text(value.name))) += ':') += trace_.text(value.json);
     }
-    add_member(args, "payload", members += '}');
+    members_.add_json(EventKey::Payload, members += '}');
   }
-  if (const OperatorDetail* const detail = trace_.detail(range)) {
-    add_detail(*detail, trace_.thread(range.thread).process, args);
-  }
+  if (const OperatorDetail* const detail = trace_.detail(range))
+    add_detail(*detail, trace_.thread(range.thread).process);
   if (!trace_.counters.ranges.empty()) {
-    std::string counted;
     const CounterRow* const row = counters_of(range);
     if (row != nullptr && trace_.counters.sets[row->set].device != kNone)
-      counted += fmt::format(",\"device\":{}", trace_.counters.sets[row->set].device);
-    append_counter_members(trace_, row, counted);
-    if (!counted.empty()) args.append(counted, args.empty() ? 1 : 0);
+      members_.add_count(EventKey::Device, trace_.counters.sets[row->set].device);
+    add_counter_members(trace_, row, events, members_);
   }
-  if (range.unfinished) add_member(args, "unfinished", "true");
-  if (range.crosses) add_member(args, "closed out of order", "true");
-  if (range.ended_again) add_member(args, "closed again", "true");
-  if (range.deferred) add_member(args, "submitted later", "true");
+  if (range.unfinished) members_.add_true(EventKey::Unfinished);
+  if (range.crosses) members_.add_true(EventKey::ClosedOutOfOrder);
+  if (range.ended_again) members_.add_true(EventKey::ClosedAgain);
+  if (range.deferred) members_.add_true(EventKey::SubmittedLater);
   if (range.other_thread) {
     const auto by = trace_.ended_by.find(static_cast<uint32_t>(&range - trace_.ranges.begin()));
-    if (by != trace_.ended_by.end())
-      add_member(args, "closed by thread", fmt::format("{}", trace_.thread(by->second).tid));
+    if (by != trace_.ended_by.end()) members_.add_count(EventKey::ClosedByThread, trace_.thread(by->second).tid);
   }
-  if (!added_.text().empty()) (args += args.empty() ? "" : ",") += added_.text();
-  return "\"args\":{" + args + "}";
 }
 
 // Finds the domains of a thread with a range that overlaps an open range without being nested in it.
@@ -163,74 +183,69 @@ std::set<StringId> crossing_domains(const Trace& trace, Rows rows) {
   return crossing;
 }
 
-void RangeWriter::put(const Range& range, const std::string& track, bool mark) {
-  const std::string head = mark ? "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\",\"name\":"
-                                : fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":", category_of(range.kind));
-  const std::string& name = name_of(range);
-  const std::string args = args_of(range);
-  char* to = context_.events.begin(head.size() + name.size() + track.size() + args.size() + 128);
-  to = put_bytes(put_bytes(to, head), name);
-  *to++ = ',';
-  to = put_micros(put_bytes(to, track), range.begin_ns);
-  if (!mark) to = put_micros(put_bytes(to, ",\"dur\":"), std::max<int64_t>(range.end_ns - range.begin_ns, 0));
-  *to++ = ',';
-  context_.events.end(put_bytes(put_bytes(to, args), "}"));
-}
-
-void RangeWriter::thread(ThreadId id) {
-  const Thread& thread = trace_.thread(id);
+void RangeWriter::start(uint32_t id) {
+  const Thread& thread = trace_.threads[id];
   const uint64_t pid = context_.ids.process[index(thread.process)];
-  const uint64_t own_tid = context_.ids.thread[index(id)];
-  std::map<StringId, std::string> track_of;
-  const std::string own_track = track_piece(pid, own_tid);
-  uint64_t lane = own_tid;
+  own_track_ = context_.events.track(pid, context_.ids.thread[id]);
+  tracks_.clear();
+  uint64_t lane = context_.ids.thread[id];
   for (const StringId domain : crossing_domains(trace_, thread.ranges)) {
     lane += 1'000'000'000;
-    track_of[domain] = track_piece(pid, lane);
-    context_.events.add(fmt::format(
-        "{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid,
-        lane, json_string(fmt::format("thread {} domain {}", thread.tid, trace_.text(domain)))));
+    context_.events.name_track(pid, lane, fmt::format("thread {} domain {}", thread.tid, trace_.text(domain)), {});
+    tracks_[domain] = context_.events.track(pid, lane);
   }
-  const auto track = [&](const Range& range) -> const std::string& {
-    const auto found = track_of.find(trace_.labels[index(range.label)].domain);
-    return found == track_of.end() ? own_track : found->second;
-  };
-  for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
-    added_.clear();
-    if (context_.augment != nullptr) context_.augment->range(row, added_);
-    put(trace_.ranges[row], track(trace_.ranges[row]), false);
-  }
-  for (uint32_t row = thread.marks.first; row < thread.marks.last; ++row) {
-    added_.clear();
-    if (context_.augment != nullptr) context_.augment->mark(row, added_);
-    put(trace_.marks[row], track(trace_.marks[row]), true);
-  }
+}
+
+void RangeWriter::row(uint32_t row) {
+  if (!context_.selects_range(row)) return;
+  const Range& range = trace_.ranges[row];
+  members_.clear();
+  add_args(range);
+  if (context_.augment != nullptr) context_.augment->range(row, members_);
+  context_.events.slice(head_of(range), track_of(range), range.begin_ns,
+                        std::max<int64_t>(range.end_ns - range.begin_ns, 0), members_,
+                        context_.flows == nullptr ? nullptr : context_.flows->find(SliceFlowTable::Of::Range, row), {});
+}
+
+void RangeWriter::mark(uint32_t row) {
+  const Range& mark = trace_.marks[row];
+  if (!context_.selects_moment(mark.thread, mark.begin_ns)) return;
+  members_.clear();
+  add_args(mark);
+  if (context_.augment != nullptr) context_.augment->mark(row, members_);
+  if (mark_heads_.empty()) mark_heads_.resize(trace_.labels.size());
+  std::string& head = mark_heads_[index(mark.label)];
+  if (head.empty()) head = context_.events.instant_head("cpu_instant_event", trace_.range_name(mark), true);
+  context_.events.instant(head, track_of(mark), mark.begin_ns, members_);
 }
 
 void RangeWriter::start_end(uint64_t pid, Rows rows) {
   for (uint32_t row = rows.first; row < rows.last; ++row) {
     const Range& range = trace_.ranges[row];
-    added_.clear();
-    if (context_.augment != nullptr) context_.augment->range(row, added_);
-    const std::string common = fmt::format("\"cat\":\"nvtx_start_end\",\"id\":{},\"name\":{},{}", row + 1,
-                                           name_of(range), track_piece(pid, context_.ids.thread[index(range.thread)]));
-    for (const bool begin : {true, false}) {
-      std::string event = fmt::format("{{\"ph\":\"{}\",{}", begin ? 'b' : 'e', common);
-      char number[32];
-      event.append(number, put_micros(number, begin ? range.begin_ns : range.end_ns));
-      if (begin) (event += ',') += args_of(range);
-      context_.events.add(event + "}");
-    }
+    if (!context_.selects_range(row)) continue;
+    members_.clear();
+    add_args(range);
+    if (context_.augment != nullptr) context_.augment->range(row, members_);
+    context_.events.async("nvtx_start_end", fmt::format("{}", row + 1), trace_.range_name(range), pid,
+                          context_.ids.thread[index(range.thread)], range.begin_ns, range.end_ns, &members_);
   }
 }
 
 }  // namespace
 
+std::unique_ptr<TrackRows> range_rows(const ChromeContext& context) { return std::make_unique<RangeWriter>(context); }
+
 void write_chrome_ranges(const ChromeContext& context) {
   const Trace& trace = context.trace;
   RangeWriter writer(context);
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
-    if (context.writes(trace.threads[t].process)) writer.thread(ThreadId{t});
+    const Thread& thread = trace.threads[t];
+    if (!context.writes(thread.process)) continue;
+    writer.start(t);
+    if (context.events.json()) {
+      for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) writer.row(row);
+    }
+    for (uint32_t row = thread.marks.first; row < thread.marks.last; ++row) writer.mark(row);
   }
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     if (context.writes(ProcessId{p})) writer.start_end(context.ids.process[p], trace.processes[p].start_end_ranges);

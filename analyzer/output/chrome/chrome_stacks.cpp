@@ -25,6 +25,14 @@ const std::string& ChromeStacks::operation_member(StackId stack) {
   return form_ == ChromeStackForm::Text ? text(stack) : none_;
 }
 
+void ChromeStacks::add(StackId stack, const std::string& member, EventMembers& members) {
+  const auto at = static_cast<uint32_t>(stack);
+  if (member.empty()) return;
+  if (at >= encoded_.size()) encoded_.resize(at + size_t{1});
+  if (encoded_[at].empty()) encoded_[at] = members.encoded(member);
+  members.append(encoded_[at]);
+}
+
 uint32_t ChromeStacks::frame(StackId stack) {
   const auto at = static_cast<uint32_t>(stack);
   if (at == 0) return 0;

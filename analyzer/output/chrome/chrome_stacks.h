@@ -7,6 +7,7 @@
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/base/sink.h"
+#include "analyzer/output/chrome/event_list.h"
 
 #include <cstdint>
 #include <string>
@@ -34,6 +35,9 @@ class ChromeStacks {
   // nothing to add.
   const std::string& call_member(StackId stack);
   const std::string& operation_member(StackId stack);
+  // Adds it to the members of an event.
+  void add_of_call(StackId stack, EventMembers& members) { add(stack, call_member(stack), members); }
+  void add_of_operation(StackId stack, EventMembers& members) { add(stack, operation_member(stack), members); }
 
   // Writes `,"stackFrames":{…}` with all frames whose ids were returned. Writes nothing if there are none.
   void write_table(Sink& sink) const;
@@ -44,14 +48,16 @@ class ChromeStacks {
     uint32_t row = 0;  // of MergedStacks
   };
   const std::string& text(StackId stack);
+  void add(StackId stack, const std::string& member, EventMembers& members);
 
   CallStacks& stacks_;
   const ChromeStackForm form_;
   bool whole_ = true;  // whether texts are whole stacks
   std::vector<Node> nodes_{{}};
   std::unordered_map<uint64_t, uint32_t> children_;
-  std::vector<uint32_t> frame_of_;  // by StackId: 1 + id
-  std::vector<std::string> texts_;  // by StackId
+  std::vector<uint32_t> frame_of_;    // by StackId: 1 + id
+  std::vector<std::string> texts_;    // by StackId
+  std::vector<std::string> encoded_;  // by StackId
   const std::string none_{};
 };
 

@@ -15,14 +15,17 @@ namespace {
 
 class SyncWriter {
  public:
-  explicit SyncWriter(const ChromeContext& context) : context_(context), syncs_(context.trace) {}
+  explicit SyncWriter(const ChromeContext& context)
+      : context_(context), syncs_(context.trace), members_(context.events) {}
 
   void thread(ThreadId id) {
     const Trace& trace = context_.trace;
     const Thread& thread = trace.thread(id);
     tracks_.clear();
     for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-      if (const std::optional<CallSync> sync = syncs_.of(row)) write(*sync, row, id, thread.process);
+      if (!context_.selects_call(row)) continue;
+      const std::optional<CallSync> sync = syncs_.of(row);
+      if (sync && context_.selects_device(sync->device)) write(*sync, row, id, thread.process);
     }
   }
 
@@ -32,24 +35,20 @@ class SyncWriter {
     const HostEvent& event = trace.host[row];
     const std::string& track = track_of(sync.device, thread);
     const std::string_view name = sync_name(sync.kind);
-    char* to = context_.events.begin(track.size() + 2 * name.size() + 400);
-    to = put_bytes(put_bytes(to, "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\""), name);
-    to = put_micros(put_bytes(put_bytes(to, "\","), track), event.begin_ns);
-    to = put_micros(put_bytes(to, ",\"dur\":"), event.duration_ns());
-    to = put_bytes(put_bytes(to, ",\"args\":{\"cuda_sync_kind\":\""), name);
-    *to++ = '"';
+    std::string& head = heads_[name];
+    if (head.empty()) head = context_.events.slice_head("cuda_sync", name);
+    members_.clear();
+    members_.add_text(EventKey::SyncKind, context_.events.text(name));
     if (sync.record != kNone) {
-      to = put_decimal(put_bytes(to, ",\"wait_on_stream\":"), trace.streams[sync.record_on].number);
-      to = put_decimal(put_bytes(to, ",\"wait_on_cuda_event_record_corr_id\":"),
-                       context_.ids.call(process, trace.host[sync.record], sync.record));
-      to = put_decimal(put_bytes(to, ",\"wait_on_cuda_event_id\":"), sync.event);
+      members_.add_count(EventKey::WaitOnStream, trace.streams[sync.record_on].number);
+      members_.add_count(EventKey::WaitOnRecord, context_.ids.call(process, trace.host[sync.record], sync.record));
+      members_.add_count(EventKey::WaitOnEvent, sync.event);
     }
-    to = put_signed(put_bytes(to, ",\"stream\":"),
-                    sync.stream == kNone ? -1 : int64_t{trace.streams[sync.stream].number});
-    to = put_decimal(put_bytes(to, ",\"correlation\":"), context_.ids.call(process, event, row));
-    to = put_decimal(put_bytes(to, ",\"device\":"), trace.device(sync.device).ordinal);
-    to = put_decimal(put_bytes(to, ",\"context\":"), sync.context);
-    context_.events.end(put_bytes(to, "}}"));
+    members_.add_signed(EventKey::Stream, sync.stream == kNone ? -1 : int64_t{trace.streams[sync.stream].number});
+    members_.add_count(EventKey::Correlation, context_.ids.call(process, event, row));
+    members_.add_count(EventKey::Device, trace.device(sync.device).ordinal);
+    members_.add_count(EventKey::Context, sync.context);
+    context_.events.slice(head, track, event.begin_ns, event.duration_ns(), members_);
   }
 
   const std::string& track_of(DeviceId device, ThreadId thread) {
@@ -57,13 +56,15 @@ class SyncWriter {
     if (!track.empty()) return track;
     const uint64_t pid = context_.ids.device[index(device)], tid = ChromeIds::sync_track(thread);
     const Thread& waiting = context_.trace.thread(thread);
-    write_chrome_thread(context_, pid, tid, fmt::format("waits of thread {} ({})", waiting.tid, waiting.name), tid);
-    return track = track_piece(pid, tid);
+    context_.events.name_track(pid, tid, fmt::format("waits of thread {} ({})", waiting.tid, waiting.name), tid);
+    return track = context_.events.track(pid, tid);
   }
 
   const ChromeContext& context_;
   const CallSyncs syncs_;
   std::map<DeviceId, std::string> tracks_;  // of the current thread
+  std::map<std::string_view, std::string> heads_;
+  EventMembers members_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/chrome_copy.h"
 #include "analyzer/output/chrome/chrome_writer.h"
+#include "analyzer/output/chrome/copied_events.h"
 
 #include <fmt/format.h>
 #include <rapidjson/document.h>
@@ -84,7 +85,7 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
   put_fact(writer, trace, "cuda_driver_version", "driver_version");
   put_fact(writer, trace, "cpu_model", "cpu_model");
   put_fact(writer, trace, "cpu_count", "cpu_count");
-  if (trace.processes.size() == 1 && !trace.processes[0].fact("rank").empty()) {
+  if (trace.processes.size() == 1 && trace.processes[0].rank_from == RankFrom::Recorded) {
     writer.Key("distributedInfo");
     writer.StartObject();
     put_fact(writer, trace, "rank", "rank");
@@ -100,12 +101,6 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
   writer.EndObject();
   return std::string(buffer.GetString(), buffer.GetSize() - 1);
 }
-
-}  // namespace
-
-std::string track_piece(uint64_t pid, uint64_t tid) { return fmt::format("\"pid\":{},\"tid\":{},\"ts\":", pid, tid); }
-
-namespace {
 
 // An input that is itself a Chrome trace.
 struct CopiedFile {
@@ -195,6 +190,24 @@ std::string merged_members(
   return common + (different.empty() ? "" : ",\"inputs\":[" + different + "]");
 }
 
+// What files contain is not written from the model.
+void omit_copied(const std::vector<CopiedFile>& files, ChromeContext& context) {
+  for (const CopiedFile& file : files) {
+    for (uint32_t p = file.processes.first; p < file.processes.last; ++p) context.copied[p] = true;
+  }
+}
+
+ChromePids taken_pids(const ChromeContext& context) {
+  ChromePids pids;
+  for (uint32_t p = 0; p < context.trace.processes.size(); ++p) {
+    if (context.writes(ProcessId{p})) pids.take(context.ids.process[p]);
+  }
+  for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
+    if (context.writes(DeviceId{d})) pids.take(context.ids.device[d]);
+  }
+  return pids;
+}
+
 void write_additional_events(const ChromeContext& context) {
   if (context.augment == nullptr) return;
   context.arrows->write(context.events, context.offset_ns);
@@ -203,7 +216,8 @@ void write_additional_events(const ChromeContext& context) {
 
 // Writes one trace of another tool with its own text.
 void write_copy(ChromeContext& context, ChromeText& text, Rows processes, ChromeCopyCounts& counts) {
-  ChromeCopy copy(context.trace, processes, context.augment, context.arrows);
+  ChromeCopy copy(context.trace, processes, context.events, context.augment, context.arrows);
+  copy.select(context.selection);
   copy.whole(text, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
     note_copy(so_far, processes, context);
     context.offset_ns = so_far.offset_ns();
@@ -221,6 +235,7 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   sink.write(",\"traceEvents\":[");
   write_chrome_metadata(context);
   write_chrome_host(context);
+  write_chrome_host_samples(context);
   write_chrome_ranges(context);
   write_program_counters(context);
   write_chrome_forward_backward(context);
@@ -231,16 +246,11 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   }
   write_chrome_gpu(context);
   write_chrome_counter_ranges(context);
-  ChromePids pids;
-  for (uint32_t p = 0; p < context.trace.processes.size(); ++p) {
-    if (context.writes(ProcessId{p})) pids.take(context.ids.process[p]);
-  }
-  for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
-    if (context.writes(DeviceId{d})) pids.take(context.ids.device[d]);
-  }
+  ChromePids pids = taken_pids(context);
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> members;
   for (size_t i = 0; i < files.size(); ++i) {
-    ChromeCopy copy(context.trace, files[i].processes, context.augment, context.arrows);
+    ChromeCopy copy(context.trace, files[i].processes, context.events, context.augment, context.arrows);
+    copy.select(context.selection);
     ChromeText text(files[i].path);
     copy.events_of(text, i + 1, pids, context.events);
     note_copy(copy, files[i].processes, context);
@@ -255,10 +265,11 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
 
 // A context together with the objects to which it refers.
 struct OneTrace {
-  OneTrace(const Trace& trace, const Views& views, const ChromeTraceOptions& options, Sink& sink)
-      : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, nullptr, {}, {}, {}, 0} {
+  OneTrace(const Trace& trace, const Views& views, const ChromeTraceOptions& options, Sink& sink, TraceForm form)
+      : ids(trace), events(sink, form), context{trace,   views, ids, events, nullptr, nullptr,
+                                                nullptr, {},    {},  {},     0,       nullptr} {
     if (!options.plain) {
-      augment.emplace(trace, views, options.fx);
+      augment.emplace(trace, views, events, options.fx);
       arrows.emplace(trace, augment->bounds(), augment->gpu_known() ? options.arrows : ArrowKinds::None);
       context.augment = &*augment;
       context.arrows = &*arrows;
@@ -266,6 +277,9 @@ struct OneTrace {
         context.stacks = &stacks.emplace(trace, views, options.stacks);
     }
     context.copied.resize(trace.processes.size());
+    context.selection = options.selection;
+    for (uint32_t p = 0; context.selection != nullptr && p < trace.processes.size(); ++p)
+      context.copied[p] = !context.selection->has_process(ProcessId{p});
     context.counters.resize(trace.processes.size());
     for (const uint64_t pid : ids.device) context.device_pids.push_back(fmt::format("{}", pid));
   }
@@ -274,6 +288,7 @@ struct OneTrace {
   std::optional<Augment> augment;
   std::optional<ChromeArrows> arrows;
   std::optional<ChromeStacks> stacks;
+  SliceFlowTable flows;
   ChromeContext context;
 };
 
@@ -281,7 +296,7 @@ struct OneTrace {
 
 ChromeTraceResult copy_chrome_trace(const Trace& trace, const Views& views, ChromeText& text,
                                     const ChromeTraceOptions& options, Sink& sink) {
-  OneTrace one(trace, views, options, sink);
+  OneTrace one(trace, views, options, sink, TraceForm::Json);
   ChromeTraceResult result;
   write_copy(one.context, text, {0, static_cast<uint32_t>(trace.processes.size())}, result.copied);
   result.events = one.events.events();
@@ -295,14 +310,69 @@ ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, con
     ChromeText text(files.front().path);
     return copy_chrome_trace(trace, views, text, options, sink);
   }
-  OneTrace one(trace, views, options, sink);
-  for (const CopiedFile& file : files) {
-    for (uint32_t p = file.processes.first; p < file.processes.last; ++p) one.context.copied[p] = true;
-  }
+  OneTrace one(trace, views, options, sink, TraceForm::Json);
+  omit_copied(files, one.context);
   ChromeTraceResult result;
   write_merged(one.context, files, options, result.copied);
   result.events = one.events.events();
   return result;
+}
+
+namespace {
+
+// `opened`: the only file to copy, or null. A single file keeps its ids and times.
+ChromeTraceResult write_packets(const Trace& trace, const Views& views, const std::vector<CopiedFile>& files,
+                                bool only_one, ChromeText* opened, const ChromeTraceOptions& options, Sink& sink) {
+  OneTrace one(trace, views, options, sink, TraceForm::Perfetto);
+  ChromeContext& context = one.context;
+  omit_copied(files, context);
+  add_forward_backward(context, one.flows);
+  if (context.arrows != nullptr) context.arrows->add_to(one.flows, context);
+  context.flows = &one.flows;
+  write_chrome_metadata(context);
+  write_tracks_in_order(context);
+  write_chrome_host_samples(context);
+  write_chrome_ranges(context);
+  write_program_counters(context);
+  write_chrome_forward_backward(context);
+  write_chrome_memory(context);
+  if (context.augment != nullptr) write_chrome_syncs(context);
+  write_chrome_counter_ranges(context);
+  ChromeTraceResult result;
+  CopiedEvents copied(one.events);
+  one.events.set_copied(&copied);
+  ChromePids pids = taken_pids(context);
+  for (size_t i = 0; i < files.size(); ++i) {
+    ChromeCopy copy(trace, files[i].processes, one.events, context.augment, context.arrows);
+    copy.select(context.selection);
+    std::optional<ChromeText> text;
+    if (opened == nullptr) text.emplace(files[i].path);
+    copy.packets_of(opened == nullptr ? *text : *opened, i + 1, only_one ? nullptr : &pids, copied);
+    note_copy(copy, files[i].processes, context);
+    add_counts(result.copied, copy.counts());
+    if (only_one) context.offset_ns = copy.offset_ns();
+  }
+  copied.name_processes();
+  write_additional_events(context);
+  copied.write();
+  if (options.render_stages) write_render_stages(context);
+  one.events.finish();
+  result.events = one.events.events() + result.copied.events;
+  return result;
+}
+
+}  // namespace
+
+ChromeTraceResult write_perfetto_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
+                                       Sink& sink) {
+  const std::vector<CopiedFile> files = files_to_copy(trace, options.inputs);
+  return write_packets(trace, views, files, options.inputs.size() == 1 && files.size() == 1, nullptr, options, sink);
+}
+
+ChromeTraceResult copy_as_perfetto_trace(const Trace& trace, const Views& views, ChromeText& text,
+                                         const ChromeTraceOptions& options, Sink& sink) {
+  return write_packets(trace, views, {{"", {0, static_cast<uint32_t>(trace.processes.size())}}}, true, &text, options,
+                       sink);
 }
 
 }  // namespace prof::analyzer

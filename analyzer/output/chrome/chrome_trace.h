@@ -9,6 +9,7 @@
 // depth of every stream and how busy every GPU was. Arrows show what waited for what.
 #pragma once
 
+#include "analyzer/analysis/selection.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/model/fx_markers.h"
@@ -28,6 +29,8 @@ struct ChromeTraceOptions {
   const FxMarkers* fx = nullptr;
   ArrowKinds arrows = ArrowKinds::All;  // in addition to those of launches and of autograd
   ChromeStackForm stacks = ChromeStackForm::Both;
+  const Selection* selection = nullptr;  // null: everything
+  bool render_stages = true;             // of a Perfetto trace: kernels also as render stages of the GPU
 };
 
 // Counts of the events that were copied.
@@ -49,9 +52,15 @@ struct ChromeTraceResult {
 ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
                                      Sink& sink);
 
+// The same events as a Perfetto trace (perfetto/packet_writer.h).
+ChromeTraceResult write_perfetto_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
+                                       Sink& sink);
+
 class ChromeText;
 // The same for one trace of another tool, from which the whole model was made. `text` is that trace, opened.
 ChromeTraceResult copy_chrome_trace(const Trace& trace, const Views& views, ChromeText& text,
                                     const ChromeTraceOptions& options, Sink& sink);
+ChromeTraceResult copy_as_perfetto_trace(const Trace& trace, const Views& views, ChromeText& text,
+                                         const ChromeTraceOptions& options, Sink& sink);
 
 }  // namespace prof::analyzer

@@ -1,10 +1,13 @@
 // advise: what should be changed first? It lists the findings of all rules. Each shows the largest wall time that
 // undoing it can save, which a replay of the dependency graph computes. The largest saving is first.
+#include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/parallel.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/reports/advise/advise_idle_sentence.h"
+#include "analyzer/reports/advise/advise_kernel_lines.h"
 #include "analyzer/reports/advise/advise_rules.h"
 #include "analyzer/reports/reports.h"
 
@@ -177,6 +180,8 @@ Table report_advise(const AnalysisInput& input) {
   table.add_columns({ColumnId::rule, ColumnId::finding, ColumnId::evidence, ColumnId::count, ColumnId::in,
                      ColumnId::start, ColumnId::end, ColumnId::action, ColumnId::see, ColumnId::assumed});
   if (call_stacks(input.views).any()) table.add_column(ColumnId::code);
+  for (std::string& sentence : idle_sentences(input, windows)) table.notes.push_back(std::move(sentence));
+  for (std::string& sentence : kernel_line_sentences(input)) table.notes.push_back(std::move(sentence));
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
   std::unique_ptr<AdviceShared> shared;
@@ -193,6 +198,7 @@ Table report_advise(const AnalysisInput& input) {
     for (const Finding& finding : findings({input, *shared, window, *graph, selected, named}, table))
       add_row(table, input, window, several, graph->wall_ns(), finding);
   }
+  add_clock_notes(table, input.trace);
   table.notes.push_back("bounds are of one change at a time and do not add up");
   bool whole = true;
   for (const Process& process : input.trace.processes) {

@@ -1,9 +1,9 @@
 // Rules about uneven load: over the SMs of a device, over the devices of a process, and over processes whose
 // communication kernels wait for each other.
+#include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/advise/advise_rules.h"
-#include "analyzer/reports/advise/collective_clocks.h"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kUneven = 0.8;  // a device below this share of the busiest device's time is uneven
 std::string process_text(const Process& process) {
-  const std::string rank = process.fact("rank");
-  return rank.empty() ? fmt::format("pid {}", process.pid) : fmt::format("rank {} (pid {})", rank, process.pid);
+  return process.rank ? fmt::format("rank {} (pid {})", *process.rank, process.pid)
+                      : fmt::format("pid {}", process.pid);
 }
 
 }  // namespace
@@ -143,29 +143,24 @@ CommunicationKernels communication_kernels(const AdviceInput& in) {
   return found;
 }
 
-// The times of an operation on the clock of the first process with collectives.
-Interval on_one_clock(const Trace& trace, const CollectiveClocks& clocks, uint32_t row) {
-  const GpuOperation& operation = trace.operations[row];
-  const int64_t ahead_ns = clocks.of(trace.process_of(operation.stream()));
-  return {operation.start_ns - ahead_ns, operation.last_ns() - ahead_ns};
+// Kernels of one collective end at nearly the same time: within this time, or within half of the shortest kernel.
+constexpr int64_t kEndTogetherNs = 10'000;
+
+Interval time_of(const Trace& trace, uint32_t row) {
+  return {trace.operations[row].start_ns, trace.operations[row].last_ns()};
 }
 
 // Finds communication kernels of one name that run at the same time in different processes and end together.
-std::vector<Meeting> meetings(const AdviceInput& in, std::map<std::string_view, std::vector<uint32_t>> by_name,
-                              const CollectiveClocks& clocks) {
-  const Trace& trace = in.input.trace;
-  const auto time_of = [&](uint32_t row) { return on_one_clock(trace, clocks, row); };
+std::vector<Meeting> meetings(const Trace& trace, const std::map<std::string_view, std::vector<uint32_t>>& by_name) {
   std::vector<Meeting> found;
-  for (auto& [name, rows] : by_name) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](uint32_t a, uint32_t b) { return time_of(a).begin_ns < time_of(b).begin_ns; });
+  for (const auto& [name, rows] : by_name) {
     std::vector<Meeting> open;
     for (const uint32_t row : rows) {
-      const Interval operation = time_of(row);
+      const Interval operation = time_of(trace, row);
       const auto process_of = [&](uint32_t of) { return trace.process_of(trace.operations[of].stream()); };
       const auto belongs = [&](const Meeting& meeting) {
         for (const uint32_t other_row : meeting.operations) {
-          const Interval other = time_of(other_row);
+          const Interval other = time_of(trace, other_row);
           const int64_t apart = std::abs(other.end_ns - operation.end_ns);
           const int64_t shortest = std::min(other.length_ns(), operation.length_ns());
           if (process_of(other_row) == process_of(row) || other.end_ns <= operation.begin_ns ||
@@ -175,7 +170,7 @@ std::vector<Meeting> meetings(const AdviceInput& in, std::map<std::string_view, 
         return true;
       };
       std::erase_if(open, [&](const Meeting& meeting) {
-        if (time_of(meeting.operations.front()).end_ns > operation.begin_ns) return false;
+        if (time_of(trace, meeting.operations.front()).end_ns > operation.begin_ns) return false;
         if (meeting.operations.size() > 1) found.push_back(meeting);
         return true;
       });
@@ -193,27 +188,39 @@ std::vector<Meeting> meetings(const AdviceInput& in, std::map<std::string_view, 
   return found;
 }
 
+// Whether communication kernels ran on a host whose clock is not known.
+bool has_unknown_clock(const Trace& trace, const CommunicationKernels& kernels) {
+  if (trace.clocks.empty()) return false;
+  return std::any_of(kernels.by_name.begin(), kernels.by_name.end(), [&](const auto& of_name) {
+    return std::any_of(of_name.second.begin(), of_name.second.end(), [&](uint32_t row) {
+      const Process& process = trace.processes[index(trace.process_of(trace.operations[row].stream()))];
+      return !trace.clocks[process.clock].known();
+    });
+  });
+}
+
+// Whether the last kernel started certainly after all others: by more than the clocks of the two hosts may be apart.
+bool last_is_certain(const Trace& trace, const Meeting& meeting) {
+  const auto process_of = [&](uint32_t row) { return trace.process_of(trace.operations[row].stream()); };
+  const uint32_t last = meeting.operations.back();
+  const int64_t last_ns = time_of(trace, last).begin_ns;
+  return std::all_of(meeting.operations.begin(), meeting.operations.end() - 1, [&](uint32_t row) {
+    const std::optional<int64_t> bound_ns = clock_bound_ns(trace, process_of(row), process_of(last), last_ns);
+    return bound_ns && (*bound_ns == 0 || last_ns - time_of(trace, row).begin_ns > *bound_ns);
+  });
+}
+
 }  // namespace
 
 // One process is the last to start its communication kernels, so the kernels of the others wait for it. The scenario
-// removes this wait from every such kernel, and all host and GPU time of the late process. If the clocks of hosts
-// differ by as much as the longest wait, the recorded times do not show who is late: a line of the header reports it.
+// removes this wait from every such kernel, and all host and GPU time of the late process. If the last start is not
+// certain because of the clocks of the hosts, it does not count: a line of the header reports it.
 // There is no finding if the selection contains none of the kernels with which the process came last.
 void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   if (trace.processes.size() < 2) return;
   const auto kernels = communication_kernels(in);
-  const CollectiveClocks clocks = collective_clocks(trace, kernels.by_name);
-  const auto time_of = [&](uint32_t row) { return on_one_clock(trace, clocks, row); };
-  const std::vector<Meeting> all = meetings(in, kernels.by_name, clocks);
-  if (all.empty() && clocks.differ_ns == 0 && clocks.unpaired) {
-    found.push_back({});
-    found.back().note =
-        "late-rank: cannot tell which process is late: the clocks of the hosts are not known to agree, and the "
-        "processes "
-        "have different numbers of communication kernels";
-    return;
-  }
+  const std::vector<Meeting> all = meetings(trace, kernels.by_name);
   struct Late {
     uint64_t times = 0;
     int64_t waited_ns = 0, longest_ns = 0, shown_ns = 0;
@@ -222,40 +229,45 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   };
   std::map<uint32_t, Late> by_process;
   auto waits = std::make_shared<std::unordered_map<uint32_t, int64_t>>();  // operation -> its time after the wait
+  uint64_t uncertain = 0;
+  int64_t uncertain_ns = 0;  // the longest wait in them
   for (const Meeting& meeting : all) {
     const uint32_t last = meeting.operations.back();
-    const int64_t last_ns = time_of(last).begin_ns;
+    const int64_t last_ns = time_of(trace, last).begin_ns;
+    if (!last_is_certain(trace, meeting)) {
+      ++uncertain;
+      uncertain_ns = std::max(uncertain_ns, last_ns - time_of(trace, meeting.operations.front()).begin_ns);
+      continue;
+    }
     int64_t waited_ns = 0;
     for (const uint32_t row : meeting.operations) {
-      grow(waited_ns, last_ns - time_of(row).begin_ns);
-      waits->emplace(row, time_of(row).end_ns - last_ns);
+      grow(waited_ns, last_ns - time_of(trace, row).begin_ns);
+      waits->emplace(row, time_of(trace, row).end_ns - last_ns);
     }
     Late& late = by_process[index(trace.process_of(trace.operations[last].stream()))];
     ++late.times;
     grow(late.waited_ns, waited_ns);
-    const int64_t first_ns = time_of(meeting.operations.front()).begin_ns;
+    const int64_t first_ns = time_of(trace, meeting.operations.front()).begin_ns;
     late.longest_ns = std::max(late.longest_ns, last_ns - first_ns);
     // What is shown must be among the rows that the reader sees.
     if (last_ns - first_ns <= late.shown_ns || !kernels.selected.contains(last)) continue;
     late.shown_ns = last_ns - first_ns;
-    // On the clock of the late process, whose rows the reader will look at.
-    const int64_t ahead_ns = trace.operations[last].start_ns - last_ns;
-    late.shown = {first_ns + ahead_ns, trace.operations[last].last_ns()};
+    late.shown = {first_ns, trace.operations[last].last_ns()};
     late.operation = last;
   }
   const auto most = std::max_element(by_process.begin(), by_process.end(), [](const auto& a, const auto& b) {
     return a.second.waited_ns < b.second.waited_ns;
   });
-  const int64_t effect_ns = most == by_process.end() ? 0 : most->second.longest_ns;
-  if (clocks.differ_ns != 0 && (clocks.differ_ns >= effect_ns || clocks.unsure_ns >= effect_ns)) {
+  if (by_process.empty() && (uncertain != 0 || (all.empty() && has_unknown_clock(trace, kernels)))) {
     found.push_back({});
-    found.back().note = fmt::format(
-        "late-rank: the recorded times cannot tell which process is late: collectives end up to {} apart, so the "
-        "clocks "
-        "of the hosts differ by as much as the longest wait for a process ({}) or more",
-        scaled_time(clocks.differ_ns), scaled_time(effect_ns));
+    found.back().note = "late-rank: cannot tell which process is late: ";
+    found.back().note += uncertain == 0 ? std::string("the clocks of the hosts are not known to agree")
+                                        : fmt::format(
+                                              "in {} collectives the waits (at most {}) are shorter than the "
+                                              "bounds of the clocks of the hosts",
+                                              uncertain, scaled_time(uncertain_ns));
   }
-  if (effect_ns == 0 || most->second.waited_ns == 0 || clocks.unsure_ns >= effect_ns) return;
+  if (most == by_process.end() || most->second.waited_ns == 0) return;
   const uint32_t process = most->first;
   const Late& late = most->second;
   if (late.operation == kNone) return;
@@ -270,12 +282,8 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
       fmt::format("other processes wait in communication kernels for {}", process_text(trace.processes[process]));
   advice.evidence = fmt::format("it comes last to {} of {} collectives; the others' kernels wait {} for it, at most {}",
                                 late.times, all.size(), scaled_time(late.waited_ns), scaled_time(late.longest_ns));
-  if (clocks.differ_ns != 0) {
-    advice.evidence += fmt::format(
-        "; the clocks of the hosts differ by up to {}: compared after the ends of each "
-        "collective were set equal, to {}",
-        scaled_time(clocks.differ_ns), scaled_time(clocks.unsure_ns));
-  }
+  if (uncertain != 0)
+    advice.evidence += fmt::format("; in {} others the clocks of the hosts do not show who is last", uncertain);
   advice.action =
       "find what this process does longer than the others: uneven data, a slow device or host, work of one rank only";
   advice.see = "gpu-trace";

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/reports/advise/advise_idle_sentence.h"
 #include "analyzer/reports/advise/advise_rules.h"
 
 #include <fmt/format.h>
@@ -128,7 +129,7 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
                             const uint32_t call = operation_of(in, node).launch;
                             return std::find(pieces->calls.begin(), pieces->calls.end(), call) != pieces->calls.end();
                           });
-    advice.action = action_for(pieces->charge.part, pageable);
+    advice.action = pieces->sampled ? action_in_state(*pieces->sampled) : action_for(pieces->charge.part, pageable);
     advice.see = is_default_window(in, pieces->longest) ? "idle-gaps" : with_window(in, "idle-gaps");
     advice.shown = pieces->longest;
     advice.call = pieces->launch;

@@ -36,8 +36,21 @@ CUpti_ActivityKind implied_kind(const CuptiClient& client, CUpti_ActivityKind ki
 // its records while it traces graphs.
 bool is_by_fields_only(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE; }
 
-// A kind that CUPTI refuses to subscribers with user-defined records (measured, CUPTI 13.5 on an H200).
-bool is_never_by_fields(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS; }
+// CUPTI refuses records of decompression to a subscriber that has the kind of device graphs, unless they are enabled
+// already (measured, CUPTI 13.5 on an H100).
+bool is_excluded_by_fields(const CuptiClient& client, CUpti_ActivityKind kind) {
+  return kind == CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS && !cupti_client_uses(client, kind) &&
+         cupti_client_uses(client, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE);
+}
+
+// CUPTI refuses a kind without fields to a subscriber with user-defined records, with the error of the kind if it has
+// one (measured, CUPTI 13.5 on an H100).
+CUptiResult refuse_without_fields(CUpti_ActivityKind kind, EnableKind real) {
+  const CUptiResult result = real(kind);
+  if (result != CUPTI_SUCCESS) return result;
+  if (!stays_enabled(kind)) g_cupti.api.cuptiActivityDisable(kind);
+  return CUPTI_ERROR_NOT_SUPPORTED;
+}
 
 // The fields that a subscriber with user-defined records selects for a kind.
 CUptiResult select_fields(CuptiClient& client, CUpti_ActivityKind kind, const CuptiActivityConfig* config) {
@@ -152,9 +165,10 @@ CUptiResult enable_for_subscriber(CuptiClient& client, CUpti_ActivityKind kind, 
   if (!enter_cupti_scope(CuptiScope::Subscribers))
     return global_api_enabled_kinds() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_COMPATIBLE;
   if (client.user_defined()) {
+    if (!cupti_kind_has_fields(kind)) return refuse_without_fields(kind, real);
     const CUptiResult result = select_fields(client, kind, config);
     if (result != CUPTI_SUCCESS) return result;
-    if (is_never_by_fields(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+    if (is_excluded_by_fields(client, kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
     if (is_by_fields_only(kind)) {
       enable_for_cupti_client(client, kind);
       return CUPTI_SUCCESS;

@@ -25,6 +25,14 @@
 #define PROF_PM_SAMPLING 0
 #endif
 
+// CUDA 11.3 introduced PC sampling.
+#if __has_include(<cupti_pcsampling.h>)
+#define PROF_CUPTI_PC_SAMPLING 1
+#include <cupti_pcsampling.h>
+#else
+#define PROF_CUPTI_PC_SAMPLING 0
+#endif
+
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>

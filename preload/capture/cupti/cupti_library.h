@@ -18,6 +18,7 @@ enum class CuptiNeed {
   Counters,       // both of the following
   RangeProfiler,  // hardware counters
   PmSampling,     // hardware samples
+  PcSampling,     // PC samples
 };
 
 struct Cupti {

@@ -24,9 +24,12 @@ const CuptiFieldRow* field_of(uint32_t kind, int id) {
 
 size_t up(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
+// That of a field's type: a number, a UUID, five numbers of 8 bytes, or numbers of 4 bytes (measured, CUPTI 13.5).
 size_t alignment_of(size_t bytes) {
-  const size_t largest = bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes;
-  return bytes == 0 ? 1 : largest;
+  constexpr size_t kUuid = 16, kProcessors = 40;
+  if (bytes == 0 || bytes == kUuid) return 1;
+  if (bytes == kProcessors) return 8;
+  return bytes <= 8 ? bytes : 4;
 }
 
 }  // namespace
@@ -40,9 +43,11 @@ CuptiFieldRows cupti_fields(uint32_t kind) {
   return {first, last};
 }
 
+bool cupti_kind_has_fields(uint32_t kind) { return cupti_fields(kind).begin() != cupti_fields(kind).end(); }
+
 CuptiLayout* make_cupti_layout(uint32_t kind, const CuptiFieldSelection& fields) {
   if (fields.ids == nullptr || fields.count == 0 || fields.count > kMostFields || fields.ids[0] != 0) return nullptr;
-  if (cupti_fields(kind).begin() == cupti_fields(kind).end()) return nullptr;
+  if (!cupti_kind_has_fields(kind)) return nullptr;
   const size_t bytes = sizeof(CuptiLayout) + fields.count * (sizeof(CuptiFieldPlace) + sizeof(CuptiFieldRow*));
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

@@ -26,6 +26,7 @@ struct CuptiFieldRows {
 };
 // The fields of one kind. Empty: user-defined records have none of this kind.
 CuptiFieldRows cupti_fields(uint32_t kind);
+bool cupti_kind_has_fields(uint32_t kind);
 
 struct CuptiLayout {
   CuptiRecordPlaces places;      // what the profiler gets to see

@@ -1,6 +1,8 @@
 #include "preload/capture/streams/streams.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/decimal.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/streams/depth_marks.h"
@@ -9,6 +11,7 @@
 #include "preload/capture/streams/stream_lookup.h"
 #include "preload/capture/streams/stream_table.h"
 #include "preload/driver/driver.h"
+#include "preload/record/process_end.h"
 #include "preload/record/thread_local.h"
 
 #include <cstring>
@@ -117,6 +120,7 @@ bool has_failed(const StreamState& state) {
 }  // namespace
 
 void note_error_slow(CUresult result) {
+  if (result == CUDA_ERROR_DEINITIALIZED) return await_process_end();
   if (!ends_context(result)) return;
   const KeepErrno keep;
   const DriverCall call;
@@ -144,6 +148,8 @@ void look_for_failed_contexts() {
       CUcontext popped = nullptr;
       g_driver.cuCtxPopCurrent_v2(&popped);
     }
+    explain("a context with unfinished operations answers ", Decimal(result).text());
+    explain("a context with unfinished operations answers ", Decimal(result).text());
     if (ends_context(result)) context->failed.store(true, std::memory_order_relaxed);
   });
 }

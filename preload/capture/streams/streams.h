@@ -34,10 +34,11 @@ void event_destroyed(CUevent event);
 void stream_destroyed(CUstream stream);
 void context_destroyed(CUcontext context);
 // A driver call returned an error. If it is one that ends a context for good, nothing in the current context finishes
-// any more: its operations are not waited for (outstanding_of_noted()).
+// any more: its operations are not waited for (outstanding_of_noted()). If the driver has ended, the process exits: the
+// thread waits while others are held.
 void note_error_slow(CUresult result);
 inline void note_error(CUresult result) {
-  if (result >= CUDA_ERROR_ECC_UNCORRECTABLE) [[unlikely]]
+  if (result >= CUDA_ERROR_ECC_UNCORRECTABLE || result == CUDA_ERROR_DEINITIALIZED) [[unlikely]]
     note_error_slow(result);
 }
 // The same for contexts that have unfinished operations, by a query of the driver: the program may not have seen the

@@ -13,6 +13,8 @@
 #include "preload/intercept/cupti/cupti_subscribers.h"
 #include "preload/intercept/cupti/second_cupti.h"
 #include "preload/lifecycle/call_scope.h"
+#include "preload/pc_sampling/cubin_store.h"
+#include "preload/pc_sampling/pc_sampling.h"
 #include "preload/record/thread_local.h"
 
 #include <array>
@@ -421,6 +423,40 @@ template <> struct StandIn<Function::cuptiActivityGetEnabledKinds> {
     const CuptiClient* const client = cupti_client_of(handle);
     if (handle != nullptr && client == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     return enabled_kinds(client, kinds, room, count);
+  }
+};
+
+// Functions that need the hardware of PC sampling, or use it on a context on which libprof.so may have enabled it.
+template <Function function> struct NeedsPcSampling {
+  template <class Real> static CUptiResult call(Real real, void* params) {
+    if (!inside_our_calls() && pc_sampling_on()) {
+      const EventScope scope;
+      yield_pc_sampling(Row<function>::kName);
+    }
+    return real(params);
+  }
+};
+#define PROF_NEEDS_PC_SAMPLING(name) \
+  template <> struct StandIn<Function::name> : NeedsPcSampling<Function::name> {};
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingEnable)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingDisable)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingSetConfigurationAttribute)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingGetConfigurationAttribute)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingGetData)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingStart)
+PROF_NEEDS_PC_SAMPLING(cuptiPCSamplingStop)
+PROF_NEEDS_PC_SAMPLING(cuptiProfilerBeginSession)
+PROF_NEEDS_PC_SAMPLING(cuptiRangeProfilerEnable)
+PROF_NEEDS_PC_SAMPLING(cuptiPmSamplingEnable)
+#undef PROF_NEEDS_PC_SAMPLING
+
+// CUPTI has one callback. While libprof.so's is registered, it calls the program's and passes its checksum on.
+template <> struct StandIn<Function::cuptiRegisterComputeCrcCallback> {
+  using Callback = void (*)(const void*, size_t, uint64_t*);
+  template <class Real> static CUptiResult call(Real real, Callback callback) {
+    if (inside_our_calls() || callback == nullptr) return real(callback);
+    set_program_crc_callback(callback);
+    return cubin_callback_registered() && cupti_front_has(real.real) ? CUPTI_SUCCESS : real(callback);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/intercept/cudart/thunk_call.h"
+#include "preload/intercept/libraries/library_collectives.h"
 #include "preload/intercept/libraries/library_fft.h"
 #include "preload/intercept/libraries/library_plans.h"
 #include "preload/intercept/libraries/library_record.h"
@@ -66,9 +67,15 @@ Bank g_banks[kBanks];
 const LibraryFiles& files_of(uint32_t row) { return kFiles[static_cast<uint32_t>(kLibraryRows[row].library)]; }
 uint32_t library_of(uint32_t row) { return static_cast<uint32_t>(kLibraryRows[row].library); }
 
+// Whether calls of that row are noted when they start (PROF_COLLECTIVES).
+bool starts_wanted(uint32_t row) { return options().collectives && kLibraryRows[row].library == Library::Nccl; }
+
 // Also called before any constructor, when a symbol is searched. It is also false while another thread reads the
 // options.
-bool libraries_wanted() { return read_options_once() && options().libs && !inert(); }
+bool row_wanted(uint32_t row) {
+  if (!read_options_once() || inert()) return false;
+  return starts_wanted(row) || (options().libs && !is_of_communicators(kLibraryRows[row].form.family));
+}
 
 // Called if the function that was meant cannot be found.
 uint64_t no_library() { return kFailed; }
@@ -219,6 +226,16 @@ ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* 
 
 }  // namespace
 
+namespace {
+
+// The caller's stack arguments are after the saved frame pointer and the return address. The frame ends before these
+// two.
+LibraryArguments arguments_of(const ThunkCall* call) {
+  return {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
+}
+
+}  // namespace
+
 int library_row(const char* name) { return find_row(kLibraryRows, kByName, name); }
 
 bool is_library_thunk(const void* pointer) {
@@ -231,7 +248,7 @@ bool library_has(uint32_t row) {
 }
 
 void* library_hook(uint32_t row, void* found, const void* caller) {
-  if (found == nullptr || !libraries_wanted()) return nullptr;
+  if (found == nullptr || !row_wanted(row)) return nullptr;
   if (is_library_thunk(found)) return found;
   for (uint32_t bank = 0; bank < kBanks; ++bank) {
     if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
@@ -262,7 +279,7 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     errno = saved;
     if (real == nullptr) return {reinterpret_cast<void*>(no_library), 0};
   }
-  if (!libraries_wanted()) [[unlikely]] {
+  if (!row_wanted(row)) [[unlikely]] {
     if (!read_options_once()) return {real, 0};
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
@@ -271,11 +288,21 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
   if (const Family family = kLibraryRows[row].form.family; only_noted(family)) [[unlikely]]
     return note(family, *call, g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed), real);
   const bool ready = thread_ready();
+  const bool counted = starts_wanted(row);
+  if (!ready && !counted) {
+    errno = saved;
+    return {real, 0};
+  }
+  call->epoch = ready ? t_local.epoch : 0;
+  call->begin = ready ? now_ticks() : 0;
+  if (counted) {
+    LibraryGetters& getters = g_banks[bank].getters[library_of(row)];
+    if (!getters.ready.load(std::memory_order_acquire)) [[unlikely]]
+      find_getters(getters, real);
+    collective_starts(row, arguments_of(call), getters, call->begin, ready);
+  }
   errno = saved;
-  if (!ready) return {real, 0};
-  call->epoch = t_local.epoch;
-  call->begin = now_ticks();
-  return {real, 1};
+  return {real, ready || is_of_communicators(kLibraryRows[row].form.family) ? uint64_t{1} : 0};
 }
 
 // Runs after the real function and writes the record. What the call launched has records of its own, written before
@@ -283,9 +310,7 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
 void prof_library_end(ThunkCall* call) {
   const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
-  // The caller's stack arguments are after the saved frame pointer and the return address. The frame ends before these
-  // two.
-  const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
+  const LibraryArguments arguments = arguments_of(call);
   const auto status = static_cast<uint32_t>(call->result);
   // Objects may be made before anything is recorded. There is no clock at that time.
   switch (const LibraryForm& form = kLibraryRows[row].form; form.family) {
@@ -294,7 +319,15 @@ void prof_library_end(ThunkCall* call) {
     case Family::TensorsChanged: return tensors_changed(form, arguments);
     default: break;
   }
-  const uint64_t end = now_ticks();
+  const bool records = call->epoch != 0;
+  const uint64_t end = records ? now_ticks() : 0;
+  if (starts_wanted(row)) {
+    const bool still = records && t_local.epoch == call->epoch && life().epoch.load(std::memory_order_relaxed) != 0;
+    const int kept = errno;
+    communicator_changes(row, arguments, g_banks[bank].getters[library_of(row)], still, status);
+    errno = kept;
+  }
+  if (!records) return;
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
   const int saved = errno;
   LibraryGetters& getters = g_banks[bank].getters[library_of(row)];

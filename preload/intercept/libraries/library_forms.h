@@ -14,6 +14,11 @@ enum class Family : uint8_t {
   Gemm,
   LtMatmul,
   Collective,
+  CommunicatorByRank,  // from here on, calls that make communicators
+  CommunicatorByIds,
+  CommunicatorSplit,
+  CommunicatorsHere,
+  CommunicatorEnded,
   FftExec,
   SparseMatrix,
   SparseVector,
@@ -29,6 +34,9 @@ enum class Family : uint8_t {
   FftDestroyed
 };
 
+constexpr bool is_of_communicators(Family family) {
+  return family >= Family::CommunicatorByRank && family <= Family::CommunicatorEnded;
+}
 constexpr bool only_noted(Family family) { return family >= Family::DescriptorSet; }
 
 // Positions of arguments, from 0. -1: the function has no such argument.
@@ -52,6 +60,7 @@ struct LibraryForm {
 
   // Collectives. Other families also use the type and the operation.
   int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
+  bool pair = false;  // a send or receive
 
   int16_t sizes = -1;  // the first size
   int16_t rank = 0;    // number of sizes; 0: the argument before them is their number, and they are in an array
@@ -226,7 +235,15 @@ inline constexpr LibraryForm kBroadcast = {
 inline constexpr LibraryForm kBcast = {
     .family = Family::Collective, .count = 1, .type = 2, .peer = 3, .communicator = 4};
 inline constexpr LibraryForm kReduceScatter = kAllReduce;
-inline constexpr LibraryForm kPointToPoint = kBcast;
+inline constexpr LibraryForm kPointToPoint = {
+    .family = Family::Collective, .count = 1, .type = 2, .peer = 3, .communicator = 4, .pair = true};
+// (communicator to make, ranks, unique id by value, rank …); the same with several ids: (…, ranks, rank, number of ids,
+// ids …). Split: (communicator, color, key, communicator to make …). All: (array to fill, ranks, devices).
+inline constexpr LibraryForm kCommInitRank = {.family = Family::CommunicatorByRank};
+inline constexpr LibraryForm kCommInitScalable = {.family = Family::CommunicatorByIds};
+inline constexpr LibraryForm kCommSplit = {.family = Family::CommunicatorSplit};
+inline constexpr LibraryForm kCommInitAll = {.family = Family::CommunicatorsHere};
+inline constexpr LibraryForm kCommDestroy = {.family = Family::CommunicatorEnded};
 
 // (handle, alpha, two operands and their descriptors, the convolution, algorithm …). The operands are x, w and y of a
 // convolution or of a gradient, as in plans (library_plans.h).

@@ -4,6 +4,7 @@
 // queried only if they are new.
 #include "preload/intercept/libraries/library_record.h"
 
+#include "preload/intercept/libraries/library_collectives.h"
 #include "preload/intercept/libraries/library_fft.h"
 #include "preload/intercept/libraries/library_record_dnn.h"
 #include "preload/intercept/libraries/library_record_sparse.h"
@@ -28,11 +29,6 @@ constexpr Named kComputeTypes[] = {{64, "16f"},
                                    {79, "64f_emulated_fixedpoint"}};
 constexpr Named kMathModes[] = {{0, "default"}, {1, "tensor_op"}, {2, "pedantic"},
                                 {3, "tf32"},    {4, "bf16x9"},    {8, "fp64_fixedpoint"}};
-constexpr Named kNcclTypes[] = {{0, "int8"},  {1, "uint8"},  {2, "int32"},     {3, "uint32"},
-                                {4, "int64"}, {5, "uint64"}, {6, "fp16"},      {7, "fp32"},
-                                {8, "fp64"},  {9, "bf16"},   {10, "fp8_e4m3"}, {11, "fp8_e5m2"}};
-constexpr Named kNcclOperations[] = {{0, "sum"}, {1, "prod"}, {2, "max"}, {3, "min"}, {4, "avg"}};
-
 uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int at) {
   const uint64_t word = arguments[at];
   return form.wide ? word : static_cast<uint64_t>(int64_t{static_cast<int32_t>(word)});
@@ -219,34 +215,6 @@ void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const Lib
       uint32_t value = 0;
       if (lt.algorithm(algorithm, choice.number, value)) text.value(choice.name, uint64_t{value});
     }
-  });
-}
-
-void record_collective(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
-  const LibraryForm& form = call.row.form;
-  const uint64_t type = a[form.type] & 0xffffffff;
-  const uint64_t operation = form.operation >= 0 ? a[form.operation] & 0xffffffff : 0;
-  int ranks = 0, rank = -1;
-  if (void* const communicator = a.pointer(form.communicator); call.status == 0 && communicator != nullptr) {
-    if (const auto get = getters.nccl_ranks.load(std::memory_order_relaxed);
-        get == nullptr || get(communicator, &ranks) != 0)
-      ranks = 0;
-    if (const auto get = getters.nccl_rank.load(std::memory_order_relaxed);
-        get == nullptr || get(communicator, &rank) != 0)
-      rank = -1;
-  }
-  const uint64_t peer = form.peer >= 0 ? a[form.peer] & 0xffffffff : 0;
-  const uint64_t key = mix(mix(a[form.count], type | operation << 32),
-                           mix(peer, uint64_t{static_cast<uint32_t>(ranks)} << 32 | static_cast<uint32_t>(rank)));
-  call.as(key, [&](CallText& text) {
-    text.value("count", a[form.count]);
-    add_named(text, "type", type, kNcclTypes);
-    if (form.operation >= 0) add_named(text, "op", operation, kNcclOperations);
-    if (form.peer >= 0)
-      text.size(call.row.form.operation >= 0 ? "root" : "peer",
-                static_cast<uint64_t>(int64_t{static_cast<int32_t>(peer)}));
-    if (ranks > 0) text.value("ranks", static_cast<uint64_t>(ranks));
-    if (rank >= 0) text.value("rank", static_cast<uint64_t>(rank));
   });
 }
 

@@ -37,14 +37,11 @@ format::LabelId intern_label(std::string_view text) {
 
 std::atomic<uint64_t> g_library_labels[1024];
 
-void Recorded::write_new(uint64_t key, std::string_view text) const {
-  format::LibraryCall event = record();
-  event.label = intern_label(text);
-  const uint64_t label = static_cast<uint64_t>(event.label);
-  if (label == 0) event.text = text;
-  if (label != 0 && is_kept(event.label))
-    g_library_labels[key & 1023].store(key >> 24 << 24 | label, std::memory_order_relaxed);
-  emit(event);
+format::LabelId new_library_label(uint64_t key, std::string_view text) {
+  const format::LabelId label = intern_label(text);
+  if (label != format::LabelId{} && is_kept(label))
+    g_library_labels[key & 1023].store(key >> 24 << 24 | static_cast<uint64_t>(label), std::memory_order_relaxed);
+  return label;
 }
 
 }  // namespace prof::preload

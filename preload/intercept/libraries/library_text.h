@@ -111,6 +111,27 @@ inline bool is_complex(uint64_t cuda_type) { return (cuda_type >= 4 && cuda_type
 // the interned tables.
 extern std::atomic<uint64_t> g_library_labels[1024];
 
+// Interns the text of a label and remembers it by its key. 0: there is no room.
+format::LabelId new_library_label(uint64_t key, std::string_view text);
+
+// Writes an event with its label. `key`: a hash of everything that `fill` writes into a CallText.
+template <class Event, class Fill>
+void emit_with_label(const LibraryRow& row, uint64_t key, Event& event, Fill&& fill) {
+  key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
+  const uint64_t known = g_library_labels[key & 1023].load(std::memory_order_relaxed);
+  if ((known ^ key) >> 24 == 0 && known != 0) [[likely]] {
+    event.label = static_cast<format::LabelId>(known & 0xffffff);
+    emit(event);
+    return;
+  }
+  CallText text(row.name);
+  fill(text);
+  const std::string_view whole = text.done();
+  event.label = new_library_label(key, whole);
+  if (event.label == format::LabelId{}) event.text = whole;
+  emit(event);
+}
+
 // A library call that returned.
 struct Recorded {
   const LibraryRow& row;
@@ -118,29 +139,17 @@ struct Recorded {
   uint32_t status;
 
   // `key`: a hash of everything that `fill` writes into a CallText.
-  template <class Fill> void as(uint64_t key, Fill&& fill) const {
-    key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
-    const uint64_t known = g_library_labels[key & 1023].load(std::memory_order_relaxed);
-    if ((known ^ key) >> 24 == 0 && known != 0) [[likely]] {
-      format::LibraryCall event = record();
-      event.label = static_cast<format::LabelId>(known & 0xffffff);
-      emit(event);
-      return;
-    }
-    CallText text(row.name);
-    fill(text);
-    write_new(key, text.done());
-  }
-
- private:
-  format::LibraryCall record() const {
+  format::LibraryCall event() const {
     format::LibraryCall event;
     event.end = times.end;
     event.duration = times.end - times.begin;
     event.status = status;
     return event;
   }
-  void write_new(uint64_t key, std::string_view text) const;
+  template <class Fill> void as(uint64_t key, Fill&& fill) const {
+    format::LibraryCall written = event();
+    emit_with_label(row, key, written, fill);
+  }
 };
 
 }  // namespace prof::preload

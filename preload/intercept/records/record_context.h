@@ -7,6 +7,7 @@
 #include "preload/hardware_counters/counter_recording.h"
 #include "preload/intercept/records/record_arguments.h"
 #include "preload/lifecycle/call_scope.h"
+#include "preload/pc_sampling/pc_sampling.h"
 
 namespace prof::preload {
 
@@ -65,6 +66,10 @@ struct ContextDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, const CallScope&, CUcontext context) {
     counters_before_context_end(context, true);
+    if (pc_sampling_on()) {
+      pc_before_context_end(context);
+      pc_context_gone(context);
+    }
     context_and_code_destroyed(context);
     return {};
   }
@@ -118,10 +123,13 @@ struct PrimaryRelease {
   template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) {
     const CUcontext context = primary_context(device);
     counters_before_context_end(context, C::Form::kAlwaysEnds);
+    if (pc_sampling_on()) pc_before_context_end(context);
     return context;
   }
   template <class C> static void leave(C, const CallScope& scope, CUcontext context, CUresult result, CUdevice device) {
-    if (result == CUDA_SUCCESS && !primary_context_active(device)) {
+    const bool ended = result == CUDA_SUCCESS && !primary_context_active(device);
+    if (pc_sampling_on()) ended ? pc_context_gone(context) : pc_context_stays(context);
+    if (ended) {
       counters_after_context_end(context);
       context_and_code_destroyed(context);
     }
@@ -145,6 +153,7 @@ struct Unload {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class Handle> static Nothing enter(C, const CallScope&, Handle) {
     functions_unloaded();
+    if (pc_sampling_on()) read_pc_samples_before_unload();
     return {};
   }
   template <class C, class Handle>

@@ -3,7 +3,6 @@
 #include "preload/stacks/python/python_frames.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -98,13 +97,13 @@ bool interpreters_fit(const Check& check, uintptr_t thread) {
 
 }  // namespace
 
-Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread) {
+Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread, uintptr_t owner) {
   constexpr uint32_t kMostFrames = 256;
   const Check check{python, layout, {}};
-  uintptr_t owner = 0, at = 0, ending = 1;
+  uintptr_t stored_owner = 0, at = 0, ending = 1;
   const bool known = check.memory.read(reinterpret_cast<uintptr_t>(python.runtime) + layout.finalizing, ending) &&
-                     check.memory.read(thread + layout.thread_id, owner) && ending == 0 &&
-                     owner == static_cast<uintptr_t>(pthread_self()) && top_frame(layout, check.memory, thread, at);
+                     check.memory.read(thread + layout.thread_id, stored_owner) && ending == 0 &&
+                     owner == stored_owner && top_frame(layout, check.memory, thread, at);
   if (!known || !interpreters_fit(check, thread)) return Fit::No;
   uint32_t codes = 0;
   for (uint32_t i = 0; at != 0 && i < kMostFrames; ++i) {

@@ -10,6 +10,7 @@ namespace prof::preload {
 
 enum class Fit { Yes, No, NotYet };  // NotYet: the thread has no frames for the check
 
-Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread);
+// `thread`: the state of the thread whose pthread_self() is `owner`. It may be another thread.
+Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread, uintptr_t owner);
 
 }  // namespace prof::preload

@@ -8,16 +8,17 @@
 namespace prof::preload {
 namespace {
 
-const void* defined(const ElfDynamic& file, uint32_t index, const char* name) {
+const void* defined(const ElfDynamic& file, uint32_t index, const char* name, uint64_t* size) {
   const ElfW(Sym)& symbol = file.symbols[index];
   if (symbol.st_shndx == SHN_UNDEF || std::strcmp(file.strings + symbol.st_name, name) != 0) return nullptr;
+  if (size != nullptr) *size = symbol.st_size;
   return reinterpret_cast<const void*>(file.base + symbol.st_value);
 }
 
-const void* exported(const ElfDynamic& file, const char* name) {
+const void* exported(const ElfDynamic& file, const char* name, uint64_t* size = nullptr) {
   if (file.gnu_hash == nullptr) {
     for (uint32_t i = 1; file.sysv_hash != nullptr && i < file.sysv_hash[1]; ++i) {
-      if (const void* const found = defined(file, i, name); found != nullptr) return found;
+      if (const void* const found = defined(file, i, name, size); found != nullptr) return found;
     }
     return nullptr;
   }
@@ -32,7 +33,7 @@ const void* exported(const ElfDynamic& file, const char* name) {
   for (;; ++i) {
     const uint32_t there = chain[i - first];
     if ((there | 1) == (hash | 1)) {
-      if (const void* const found = defined(file, i, name); found != nullptr) return found;
+      if (const void* const found = defined(file, i, name, size); found != nullptr) return found;
     }
     if ((there & 1) != 0) return nullptr;
   }
@@ -69,6 +70,7 @@ int look_at(dl_phdr_info* info, size_t, void* argument) {
   python.bytes_type = variable("PyBytes_Type");
   python.text_type = variable("PyUnicode_Type");
   python.this_thread = reinterpret_cast<char* (*)()>(const_cast<void*>(this_thread));
+  python.loop = reinterpret_cast<uint64_t>(exported(file, "_PyEval_EvalFrameDefault", &python.loop_bytes));
   search.version_number = static_cast<const unsigned long*>(variable("Py_Version"));  // 3.11 and newer
   search.version_text = reinterpret_cast<const char* (*)()>(const_cast<void*>(exported(file, "Py_GetVersion")));
   search.found = python.runtime != nullptr && python.code_type != nullptr && python.bytes_type != nullptr &&

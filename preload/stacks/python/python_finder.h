@@ -13,6 +13,8 @@ struct PythonInterpreter {
   const void* bytes_type = nullptr;
   const void* text_type = nullptr;
   char* (*this_thread)() = nullptr;  // PyGILState_GetThisThreadState: reads thread-specific data, needs no GIL
+  // The evaluation loop, _PyEval_EvalFrameDefault; 0: not exported.
+  uint64_t loop = 0, loop_bytes = 0;
   uint32_t major = 0, minor = 0;
   char version[24] = {};
 };

@@ -95,14 +95,7 @@ __attribute__((noinline)) uint32_t define_frame(const PythonLayout& layout, cons
   const std::string_view table(reinterpret_cast<const char*>(lines + layout.bytes_data),
                                word_at(lines + layout.bytes_size));
   def.line = python_line(layout.lines, table, def.first_line, offset_of(layout, frame));
-  Hash hash;
-  hash.add(static_cast<uint64_t>(def.file) << 32 | static_cast<uint64_t>(def.function));
-  hash.add(uint64_t{def.line} << 32 | def.first_line);
-  const uint32_t id = g_intern.python_frames.intern_lasting(hash.done(), [&](uint32_t fresh) {
-    def.id = format::PythonFrameId{fresh};
-    return define(def);
-  });
-  return id < kHidden ? id : 0;
+  return define_python_place(def);
 }
 
 __attribute__((noinline)) uint32_t shared_id_of(const PythonLayout& layout, const PythonFrame& frame) {
@@ -262,7 +255,7 @@ void walk_unchecked(PythonStack& to) {
   }
   int& error = thread_errno();
   const int saved = error;
-  const Fit fit = check_layout(g_python, g_layout, thread);
+  const Fit fit = check_layout(g_python, g_layout, thread, static_cast<uintptr_t>(pthread_self()));
   error = saved;
   if (fit == Fit::Yes) {
     define_meta("python", g_python.version);
@@ -290,6 +283,24 @@ void search() {
 }
 
 }  // namespace
+
+bool known_python(KnownPython& known) {
+  const PythonWalker walker = g_python_walker.load(std::memory_order_acquire);
+  if (walker == nullptr || g_refusal != nullptr) return false;
+  known = {&g_python, &g_layout, walker != walk_unchecked};
+  return true;
+}
+
+uint32_t define_python_place(format::PythonFrameDef place) {
+  Hash hash;
+  hash.add(static_cast<uint64_t>(place.file) << 32 | static_cast<uint64_t>(place.function));
+  hash.add(uint64_t{place.line} << 32 | place.first_line);
+  const uint32_t id = g_intern.python_frames.intern_lasting(hash.done(), [&](uint32_t fresh) {
+    place.id = format::PythonFrameId{fresh};
+    return define(place);
+  });
+  return id < kHidden ? id : 0;
+}
 
 void open_python(bool stacks) {
   g_python_walker.store(nullptr, std::memory_order_release);

@@ -6,12 +6,16 @@
 // are never read.
 #pragma once
 
+#include "preload/format/stack_definitions.h"
+
 #include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
 
-class PythonMemo;  // python_memo.h
+class PythonMemo;          // python_memo.h
+struct PythonInterpreter;  // python_finder.h
+struct PythonLayout;       // python_layouts.h
 
 // The Python frames of one stack, innermost first. It is on the program's stack while the frames are read.
 struct PythonStack {
@@ -25,6 +29,18 @@ struct PythonStack {
 // when a recording starts, or when the interpreter is found.
 using PythonWalker = void (*)(PythonStack& to);
 extern std::atomic<PythonWalker> g_python_walker;
+
+// The interpreter of this process and its layout. `checked`: a thread has checked the layout.
+struct KnownPython {
+  const PythonInterpreter* python = nullptr;
+  const PythonLayout* layout = nullptr;
+  bool checked = false;
+};
+// False: there is none, or its layout is not known.
+bool known_python(KnownPython& known);
+
+// The id of a place in Python code; its definition is written if it is new. 0: no id. The caller is inside a scope.
+uint32_t define_python_place(format::PythonFrameDef place);
 
 // Called when a recording starts. `stacks`: whether any stacks are taken. Reads PROF_PYTHON and searches for an
 // interpreter. If its layout is unknown or fails the check, stacks have no Python frames. That is reported once, and

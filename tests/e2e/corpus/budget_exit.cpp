@@ -25,7 +25,9 @@ std::atomic<unsigned long> launched{0};
 unsigned pause_us = 100;
 
 void launch_on(CUfunction function, CUstream stream) {
-  SIM_CHECK(launch(function, stream));
+  const CUresult result = launch(function, stream);
+  while (result == CUDA_ERROR_DEINITIALIZED) pause();  // the process exits
+  check(result, "launch");
   launched.fetch_add(1);
   usleep(pause_us);
 }

@@ -92,8 +92,9 @@ with tempfile.TemporaryDirectory() as folder:
                 if half is None:
                     print(f"    no two bursts held a launch of {name}: no interval")
                     continue
-                # Times of constant kernels contain the rounding of the clock, and almost no variance.
-                near = abs(row["estimated_total_ns"] - ns) <= half + 0.005 * ns
+                # Times of constant kernels have almost no variance. The simulator measures them by a real clock: up to
+                # 50 ns short.
+                near = abs(row["estimated_total_ns"] - ns) <= half + max(0.005 * ns, 50 * calls)
                 inside += near
                 intervals += 1
                 print(f"    {name} {row['estimated_total_ns']} +- {half}, true {ns:.0f}{'' if near else '  OUTSIDE'}")

@@ -26,7 +26,7 @@ AFTER_MS = (0, 4, 8, 15, 30, 60, 90)
 # (name, ns of a kernel, µs between launches of a thread). In the last one, what a burst holds takes longer than
 # PROF_EXIT_WAIT.
 GPUS = (("keeps up", 5_000, 200), ("does not keep up", 1_500_000, 500), ("is slow", 50_000_000, 1000))
-REASONS = ("GPU times off", "pending")
+REASONS = ("GPU times off", "pending", "failed")  # failed: after the driver's exit handler
 
 
 def run(folder, way, after_ms, kernel_ns, pause_us):

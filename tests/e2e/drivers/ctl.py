@@ -96,6 +96,29 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     finish(program, end)
     logs_are(folder, 2)
 
+    # Several processes at once: by the folder of their logs, whether they record or wait. One line for each, by rank.
+    job, other = root / "job", root / "other"
+    (job / "b").mkdir(parents=True)
+    other.mkdir()
+    programs = [started(job / "b", end, RANK="10", PROF_START="ctl")[0], started(job, end, RANK="9")[0], started(other, end)[0]]
+    first, second = (f"rank 9, process {programs[1].pid}: ", f"rank 10, process {programs[0].pid}: ")
+    said = ctl(job, "status", 0, first + "recording since ", second, "waits for prof ctl")
+    if not said.startswith(first) or str(programs[2].pid) in said or len(said.splitlines()) != 2:
+        problems.append(f"not the two processes of the folder, by rank: {said}")
+    ctl(job, "start", 0, first, second, "is being recorded: ")
+    ctl(job, "stop", 0, first + "recorded: ", second + "recorded: ")
+    ctl("--all", "status", 0, first, second, f"process {programs[2].pid}: ")
+    ctl(job, "dump", 2, first, second, "was closed: it is whole as it is")
+    ctl(job, "dump", 2, "only with one process", options=["-o", root / "x.plog"])
+    ctl(root / "records", "status", 2, "no process writes its log there")
+    ctl(root / "nothing", "status", 2, "neither a process id nor a folder")
+    ctl("--all", "begin", 2, "start, stop, status or dump")
+    end.touch()
+    for program in programs:
+        if program.wait(timeout=240) != 0:
+            problems.append(f"the program ended with {program.returncode}")
+    end.unlink()
+
     # Processes that cannot be controlled.
     folder = root / "profiler"
     folder.mkdir()

@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     doctor(0, [], "--no-self-test", "--", "true")
     findings = doctor(0, [], "--", options.programs / "launches") or []
     topics = [finding["topic"] for finding in findings]
-    if topics != ["recorder", "glibc", "clock", "fork", "libunwind", "output", "space", "permissions", "other tools", "variables", "program",
+    if topics != ["recorder", "glibc", "clock", "fork", "libunwind", "output", "space", "permissions", "host samples", "other tools", "variables", "program",
                   "driver", "GPU times", "self-test", "counters", "sampling"]:
         problems.append(f"topics are {topics}")
     if not any("100 with GPU time" in finding["finding"] for finding in findings):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer --prof PROF
---libprof LIBPROF --sim FOLDER --corpus FOLDER. Status 77: something needed is missing on this machine."""
+"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer|unstarted
+--prof PROF --libprof LIBPROF --sim FOLDER --corpus FOLDER --programs FOLDER. Status 77: something needed is missing on this machine."""
 import argparse
 import os
 import pathlib
@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", choices=["signals", "gcc_sanitizer"])
-for name in ("prof", "libprof", "sim", "corpus"):
+parser.add_argument("what", choices=["signals", "gcc_sanitizer", "unstarted"])
+for name in ("prof", "libprof", "sim", "corpus", "programs"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
 options = parser.parse_args()
 problems = []
@@ -97,6 +97,33 @@ def gcc_sanitizer():
         check("preloaded behind the sanitizer's: status, output, logs", (*named[:2], named[3]), (*plain[:2], 1))
 
 
-signals() if options.what == "signals" else gcc_sanitizer()
+def unstarted():
+    """A recording that never starts: the reason has what the program did instead, and no file is left."""
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        temporary = pathlib.Path(folder) / "tmp"
+        temporary.mkdir()
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"), TMPDIR=str(temporary))
+
+        def reason(program, *flags, **variables):
+            command = [options.prof, "record", "-o", f"{folder}/logs", *flags, "--", *program]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment | variables, timeout=60)
+            check(f"{flags}: status, files left", (done.returncode, os.listdir(temporary)), (0, []))
+            return next((line for line in done.stderr.splitlines() if "nothing was recorded" in line), done.stderr)
+
+        launches, ranges = options.programs / "window_launches", options.programs / "window_range"
+        start = "prof: nothing was recorded: recording starts with "
+        check("launches", reason([launches], "--start", "launches:5000"),
+              start + "launch 5000 of a process (--start launches:5000), and no process made more than 1009")
+        check("launches of a child", reason(["sh", "-c", f"{launches}; true"], "--start", "launches:5000"),
+              start + "launch 5000 of a process (--start launches:5000), and no process made more than 1009")
+        check("by variable", reason([launches], PROF_START="launches:5000"),
+              start + "launch 5000 of a process (--start launches:5000), and no process made more than 1009")
+        check("ranges", reason([ranges], "--start", "nvtx:nosuch"), start + "an NVTX range (--start nvtx:nosuch), and none of the 7 ranges of the program has this name; names of the first ones: "
+              "warm-up, step, step@train, inner@train")
+        check("no call", reason(["true"], "--start", "launches:5"), "prof: nothing was recorded: recording starts later (--start launches:5): "
+              "the program made fewer than 5 launches, or it made no CUDA or NVTX call afterwards")
+
+
+{"signals": signals, "gcc_sanitizer": gcc_sanitizer, "unstarted": unstarted}[options.what]()
 if problems:
     sys.exit("\n".join(problems))

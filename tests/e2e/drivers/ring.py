@@ -98,7 +98,7 @@ def say_what_is_there(name, log, pending_too=False):
            re.search(r"lost records 0; overwritten on purpose [1-9]\d* records in [1-9]\d* blocks", coverage) and "damaged" not in coverage, coverage)
     expect(f"{name}: every GPU operation has its launch or a reason", not re.search(r"internal|unlinked|launch record lost|before recording", coverage), coverage)
     launches, timed = map(int, re.search(r"launches (\d+), with GPU time (\d+)", coverage).groups())
-    reasons = sum(int(n) for n in re.findall(r"(?:pending|GPU record overwritten) (\d+)", coverage))
+    reasons = sum(int(n) for n in re.findall(r"(?:(?<!call )pending|GPU record overwritten) (\d+)", coverage))
     expect(f"{name}: every launch is timed, or its record was overwritten or pending", timed + reasons == launches and (pending_too or "pending" not in coverage), coverage)
     status, trace = prof("trace", log, "-o", "-")
     expect(f"{name}: ranges go on across the horizon", '"round"' in trace and status == 0, trace[-300:])
@@ -160,7 +160,8 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
         asked(folder, what)
         wait_for(f"{what}: a second log", lambda: len(logs_in(folder)) == 2)
         status, said = prof("check", first)
-        # A slow launch is in progress when its log ends, so that log and the next one may lack its GPU time or its call.
+        # A slow launch is in progress when its log ends, so that log and the next one may lack its GPU time or its
+        # call.
         edge = what == "slow" and status == 1 and "verdict    partial: " in said and "lost records 0;" in said
         expect(f"{what}: the log is closed while the program runs", (status == 0 and "verdict    whole" in said or edge) and "closed in order" in said, said)
         _, said = prof("dump", first)

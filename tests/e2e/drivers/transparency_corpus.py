@@ -348,7 +348,8 @@ def musl(place):
     return ["bash", "-c", f"{place.made}/other_libc; echo $?; PROF_LOG=debug {place.made}/other_libc; exit $?"]
 
 
-# Programs that cannot load the library: each is started in every way of libc, directly and as the interpreter of a script.
+# Programs that cannot load the library: each is started in every way of libc, directly and as the interpreter of a
+# script.
 # Paths with other meanings stay what they are.
 def started(place, *build):
     place.build(*build, str(place.source / "started.c"), "-o", "started")

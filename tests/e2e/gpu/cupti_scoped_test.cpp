@@ -113,17 +113,29 @@ TEST_P(ScopedCupti, TheFieldsMayChangeAfterAFlush) {
         "stop_v2"});
 }
 
-// cupti_places.txt has the lines that this program printed with CUPTI 13.5 on an H200.
+// The files have lines that this program printed with CUPTI 13.5 on an H200 and on an H100.
 TEST_P(ScopedCupti, EveryFieldIsWhereCuptiPutsItAndEachKindHasCuptisResult) {
-  std::istringstream text(same({"subscribe_v2", "user", "register_v2", "all_fields_v2", "work", "say"}));
-  std::ifstream measured(PROF_CUPTI_PLACES);
-  ASSERT_TRUE(measured.is_open());
-  std::string line, printed, wanted;
-  while (std::getline(text, line)) {
-    if (line.find("places of kind") == 0 || line.find("all fields of kind") == 0) printed += line + "\n";
-  }
-  while (std::getline(measured, line)) wanted += line + "\n";
-  EXPECT_EQ(printed, wanted);
+  const auto expect = [&](const char* step, const char* file) {
+    std::istringstream text(same({"subscribe_v2", "user", "register_v2", step, "work", "say"}));
+    std::ifstream measured(std::string(PROF_CUPTI_MEASURED "/") + file);
+    ASSERT_TRUE(measured.is_open()) << file;
+    std::string line, printed, wanted;
+    while (std::getline(text, line)) {
+      for (const char* const of : {"places of kind", "all fields of kind", "kind "})
+        if (line.find(of) == 0) printed += line + "\n";
+    }
+    while (std::getline(measured, line)) wanted += line + "\n";
+    EXPECT_EQ(printed, wanted) << file;
+  };
+  expect("all_fields_v2", "cupti_places.txt");
+  expect("other_fields_v2", "cupti_other_places.txt");
+  expect("all_kinds_user_v2", "cupti_kinds_by_fields.txt");
+}
+
+TEST_P(ScopedCupti, DecompressionIsRefusedToASubscriberThatHasDeviceGraphs) {
+  const std::string text = same({"subscribe_v2", "user", "register_v2", "field_54", "field_53", "field_54", "off_54",
+                                 "field_54", "off_53", "field_54", "fields_54"});
+  EXPECT_EQ(count(text, "cuptiActivityEnable_v2: 14\n"), 1u) << text;
 }
 
 TEST_P(ScopedCupti, FieldsThatCuptiDoesNotKnowHavePlacesOfNoBytes) {

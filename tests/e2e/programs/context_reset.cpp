@@ -5,12 +5,12 @@
 // Expect: log 1: 7 kernel_launch, 3 kernel_launch(after), 6 kernel_run, whole, 0 lost
 // Expect: log 1: text gpu_context=1, text gpu_context=2, 1 api_call(cuDevicePrimaryCtxReset_v2), text result=709
 // Expect: trace: launches 7, with GPU time 6 .*; GPU operations 6, with launch 6
-// Expect: report queue-depth: 1 x ^\d+,0,1,7,.*,2,100.0,
-// Expect: report queue-depth: 1 x ^\d+,0,1,13,.*,1,100.0,
-// Expect: report queue-depth: 1 x ^\d+,0,2,7,.*,3,100.0,
+// Expect: report queue-depth: 1 x ^,[^,]*,\d+,0,1,7,.*,2,100.0,
+// Expect: report queue-depth: 1 x ^,[^,]*,\d+,0,1,13,.*,1,100.0,
+// Expect: report queue-depth: 1 x ^,[^,]*,\d+,0,2,7,.*,3,100.0,
 // Expect: report gpu-trace: 3 x ,before
 // Expect: report gpu-trace: 3 x ,after
-// Expect: report memory: ^\d+,device 0,,CUDA calls,2,1500,1,1000,0,1000,\d+,\d+,500,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 0,,CUDA calls,2,1500,1,1000,0,1000,\d+,\d+,500,0,$
 // Expect: report memory-trace: ,device 0,,cuDevicePrimaryCtxReset_v2,,1000,0,
 #include "tests/sim/sim_program.h"
 

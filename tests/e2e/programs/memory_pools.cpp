@@ -4,19 +4,19 @@
 // Expect: status 0
 // Expect: log 1: 3 memory_pool, 2 api_call(cuMemPoolCreate), 1 api_call(cuDeviceSetMemPool), 1 api_call(cuMemPoolDestroy), whole, 0 lost
 // Expect: log 1: text origin=1 location=1 place=0, text origin=2 location=1 place=0, text origin=2 location=1 place=1
-// Expect: report memory: ^\d+,device 0,,CUDA calls,6,7350,5,4350,0,6100,\d+,\d+,3000,0,$
-// Expect: report memory: ^\d+,device 0,none,CUDA calls,2,3050,1,50,0,3050,\d+,\d+,3000,0,$
-// Expect: report memory: ^\d+,device 0,default,CUDA calls,2,1200,2,1200,0,1000,\d+,\d+,0,0,$
-// Expect: report memory: ^\d+,device 0,pool 1,CUDA calls,2,3100,2,3100,0,3100,\d+,\d+,0,0,$
-// Expect: report memory: ^\d+,device 1,,CUDA calls,2,4500,1,500,0,4000,\d+,\d+,4000,0,$
-// Expect: report memory: ^\d+,device 1,none,CUDA calls,1,4000,0,0,0,4000,\d+,\d+,4000,0,$
-// Expect: report memory: ^\d+,device 1,pool 2,CUDA calls,1,500,1,500,0,500,\d+,\d+,0,0,$
-// Expect: report memory-ops --group-by call,pool: ^\d+,device 0,1,3000,3000,3000,49.2,3000,cuMemAlloc_v2,none$
-// Expect: report memory-ops --group-by call,pool: ^\d+,device 0,1,100,100,100,1.6,0,cuMemAllocFromPoolAsync,pool 1$
-// Expect: report memory-ops --group-by call,pool: ^\d+,device 0,1,3000,3000,3000,49.2,0,cuMemAllocAsync,pool 1$
-// Expect: report memory-ops --group-by call,pool: ^\d+,device 0,2,1200,1000,0,0.0,0,cuMemAllocAsync,default$
-// Expect: report memory-trace: 6 x ^\d+,\d+,\d+,device [01],\w*.*,cuMemAlloc(Async|FromPoolAsync),\d+,,
-// Expect: report memory-trace: 1 x ^\d+,\d+,\d+,device 0,pool 1,cuMemFreeAsync,,3000,3100,100,\d+,
+// Expect: report memory: ^,[^,]*,\d+,device 0,,CUDA calls,6,7350,5,4350,0,6100,\d+,\d+,3000,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 0,none,CUDA calls,2,3050,1,50,0,3050,\d+,\d+,3000,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 0,default,CUDA calls,2,1200,2,1200,0,1000,\d+,\d+,0,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 0,pool 1,CUDA calls,2,3100,2,3100,0,3100,\d+,\d+,0,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 1,,CUDA calls,2,4500,1,500,0,4000,\d+,\d+,4000,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 1,none,CUDA calls,1,4000,0,0,0,4000,\d+,\d+,4000,0,$
+// Expect: report memory: ^,[^,]*,\d+,device 1,pool 2,CUDA calls,1,500,1,500,0,500,\d+,\d+,0,0,$
+// Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,3000,3000,3000,49.2,3000,cuMemAlloc_v2,none$
+// Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,100,100,100,1.6,0,cuMemAllocFromPoolAsync,pool 1$
+// Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,3000,3000,3000,49.2,0,cuMemAllocAsync,pool 1$
+// Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,2,1200,1000,0,0.0,0,cuMemAllocAsync,default$
+// Expect: report memory-trace: 6 x ^\d+,,[^,]*,\d+,\d+,device [01],\w*.*,cuMemAlloc(Async|FromPoolAsync),\d+,,
+// Expect: report memory-trace: 1 x ^\d+,,[^,]*,\d+,\d+,device 0,pool 1,cuMemFreeAsync,,3000,3100,100,\d+,
 #include "tests/sim/sim_program.h"
 
 static CUdeviceptr allocate(size_t bytes, CUstream stream, CUmemoryPool pool = nullptr) {

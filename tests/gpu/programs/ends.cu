@@ -8,6 +8,7 @@
 //   ends wait_unsynchronised   the same without a synchronisation, 20 ms after the last launch
 //   ends assert           a kernel whose assertion fails; the program reports the error and returns
 //   ends assert_unseen    the same, and the program returns without a further call
+//   ends unsynchronised   after the work 100 kernels of 2 ms each; the program returns at once
 //   ends together         8 threads make the first CUDA calls of the process together and launch 1,000 kernels each
 #include "check.cuh"
 
@@ -24,6 +25,7 @@
 #include <vector>
 
 __global__ void work_kernel() { spin_for(2'000); }
+__global__ void spin_kernel(long long ns) { spin_for(ns); }
 __global__ void asserting_kernel(int zero) { assert(zero != 0); }
 
 namespace {
@@ -88,6 +90,10 @@ int main(int argc, char** argv) {
   if (how.substr(0, 6) == "assert") {
     asserting_kernel<<<1, 1>>>(0);
     if (how == "assert") std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+    return 7;
+  }
+  if (how == "unsynchronised") {
+    for (int i = 0; i < 100; ++i) spin_kernel<<<1, 1>>>(2'000'000);
     return 7;
   }
   if (argc > 2) pause(std::strtol(argv[2], nullptr, 10));

@@ -15,9 +15,9 @@ def build(lab, step):
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, *gencode,
                    "-o", lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
-                         "diff_runs", "sampling", "batches", "hook_cost", "plugged_profiler", "ends")}
+                         "diff_runs", "sampling", "batches", "hook_cost", "plugged_profiler", "ends", "host_samples")}
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    for name in ("cupti_parts", "cupti_calls"):
+    for name in ("cupti_parts", "cupti_calls", "pc_sampling"):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, *includes, "-o",
                       lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):

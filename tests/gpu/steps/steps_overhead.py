@@ -223,25 +223,28 @@ def gate_of_processes(lab, step, ratios, full, processes, of_full):
 
 def launch_loop(lab, step):
     """5,000 launches per round of the shortest possible kernel, static cudart; and long kernels back to back, for the
-    GPU side. Many sets, because processes of one variant differ by more than variants do. Many short rounds: see
-    pytorch_step()."""
+    GPU side. Many sets, because processes of one variant differ by more than variants do; then as many again with only
+    the two variants of the limit, whose interval must be narrow. Many short rounds: see pytorch_step()."""
     launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("5000 0", "1000 5000")
     chosen = variants(lab, "launch_loop", [])
     sets, rounds = (2, 2) if lab.sim else (16, 30)
     command = [lab.program("launch_loop"), "--serve"]
     samples = Alternation(lab, step, "launch_loop", lambda variant: command, chosen).run(sets, rounds, [launches, back_to_back])
+    sizes = {variant: [os.path.getsize(log) for log in lab.logs(chosen[variant][1])] for variant in ("host side only", "full", "full, counts")}
+    two = {name: chosen[name] for name in ("full", "CUPTI alone")}
+    more = Alternation(lab, step, "launch_loop", lambda variant: command, two).run(sets, rounds, [launches], copies=3)[launches]
+    full, cupti = (pick(samples[launches][variant] + more[variant], "host_ns") for variant in two)
     n = int(launches.split()[0])
     title = f"Launch loop, {rounds} rounds a process of {n:,} launches, time of the launching thread per launch; the intervals are between processes"
     ratios = cost_table(step, title, samples[launches], "host_ns", "ns", ratio=stats.ratio_of_processes)
-    gate_of_processes(lab, step, ratios, ratios["full"][1], len(samples[launches]["plain"]), len(samples[launches]["full"]))
+    gate_of_processes(lab, step, ratios, stats.ratio_of_processes(full, cupti), len(samples[launches]["plain"]), len(full))
     cost_table(step, "The same loop until the GPU has finished, per launch", samples[launches], "wall_ns", "ns", ratio=stats.ratio_of_processes)
     cost_table(step, "5 µs kernels back to back: GPU time a kernel between two events (kernel + gap)", samples[back_to_back],
                "gpu_ns", "ns", ratio=stats.ratio_of_processes)
     per_process = 20_000 + (rounds + 1) * (n + int(back_to_back.split()[0]))
-    for variant in ("host side only", "full", "full, counts"):
-        sizes = [os.path.getsize(log) for log in lab.logs(chosen[variant][1])]
-        if sizes:
-            size = statistics.median(sizes) / per_process
+    for variant, of_variant in sizes.items():
+        if of_variant:
+            size = statistics.median(of_variant) / per_process
             step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
             if variant != "host side only":
                 step.check(f"bytes per launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)

@@ -36,15 +36,49 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
 
 }  // namespace
 
+// Kinds of profilers that no longer exist, kinds that CUPTI does not implement, and one that needs a configuration (an
+// H100, CUPTI 13.5).
+CUptiResult refusal(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_EVENT:
+    case CUPTI_ACTIVITY_KIND_METRIC:
+    case CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR:
+    case CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS:
+    case CUPTI_ACTIVITY_KIND_BRANCH:
+    case CUPTI_ACTIVITY_KIND_EVENT_INSTANCE:
+    case CUPTI_ACTIVITY_KIND_METRIC_INSTANCE:
+    case CUPTI_ACTIVITY_KIND_INSTRUCTION_EXECUTION:
+    case CUPTI_ACTIVITY_KIND_SHARED_ACCESS:
+    case CUPTI_ACTIVITY_KIND_PC_SAMPLING:
+    case CUPTI_ACTIVITY_KIND_PC_SAMPLING_RECORD_INFO:
+    case CUPTI_ACTIVITY_KIND_INSTRUCTION_CORRELATION:
+    case CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT:
+    case CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT_INSTANCE:
+    case CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC:
+    case CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC_INSTANCE: return CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED;
+    case CUPTI_ACTIVITY_KIND_MODULE: return CUPTI_ERROR_INVALID_KIND;
+    case CUPTI_ACTIVITY_KIND_ENVIRONMENT: return CUPTI_ERROR_NOT_COMPATIBLE;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return state().unified_configured ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_READY;
+    default: return CUPTI_SUCCESS;
+  }
+}
+
 CUptiResult enable_kind(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
+  const CUptiResult refused = refusal(kind);
+  if (refused == CUPTI_ERROR_INVALID_KIND || (on && refused != CUPTI_SUCCESS)) return refused;
   if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && script().cupti.no_graph_trace) return CUPTI_ERROR_NOT_SUPPORTED;
   if (on) std::this_thread::sleep_for(std::chrono::milliseconds(script().cupti.enable_ms));
   if (on && script().cupti.enable_result != 0) return static_cast<CUptiResult>(script().cupti.enable_result);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
+  const bool pc_sampling = pc_sampling_enabled();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
+    // As on an H200 (CUPTI 13.0): PC sampling excludes this kind, unless it was enabled first.
+    if (on && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && pc_sampling && !now.enabled[static_cast<size_t>(kind)])
+      return CUPTI_ERROR_NOT_COMPATIBLE;
     now.enabled[static_cast<size_t>(kind)] = on;
     if (kind == CUPTI_ACTIVITY_KIND_DRIVER) {
       now.driver_kind_alone = on && (now.driver_kind_alone || now.driver_api.none());

@@ -95,6 +95,11 @@ void samples_see(const OperationRecord& record) {
   }
 }
 
+bool pm_sampling_enabled() {
+  const std::lock_guard<std::mutex> lock(g_samplings_mutex);
+  return !g_samplings.empty();
+}
+
 bool is_sample_image(const uint8_t* image) { return sample_image(image)->magic == kMagic; }
 
 CUptiResult evaluate_sample(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {

@@ -169,6 +169,7 @@ class Sink final : public ActivitySink {
     std::lock_guard<std::mutex> lock(now.mutex);
     if (wants_operation(now, record) && !lost(now)) now.finished.push_back(record);
     counters_see(record);
+    pc_sees(now, record);
     if (record.kind != OperationKind::Memcpy || !now.unified_configured ||
         !now.enabled[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER])
       return;
@@ -184,8 +185,11 @@ class Sink final : public ActivitySink {
     if (now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] && !lost(now)) now.finished.push_back(run);
   }
 
+  void module_loaded(const ModuleRecord& module) override { pc_module_loaded(state(), module); }
+
   void resource(ResourceEvent what, CUcontext context, CUstream stream) override {
     const auto cbid = static_cast<CUpti_CallbackId>(what);
+    if (what == ResourceEvent::ContextDestroyStarting) pc_context_ends(context);
     const std::vector<Called> called = callbacks_of(state(), [&](const Subscriber& one) { return one.resource[cbid]; });
     CUpti_ResourceData data{};
     data.context = context;

@@ -116,9 +116,16 @@ struct LeavesErrno {
   }
 };
 CUptiResult noted(CUptiResult result);  // a failure becomes the thread's last error
-CUptiResult attach();                   // finds the driver, becomes its sink
+// PC sampling (cupti_pc_sampling.cpp).
+bool pc_sampling_enabled();                                     // on any context
+void pc_sees(State& now, const OperationRecord& record);        // may only queue
+void pc_module_loaded(State& now, const ModuleRecord& module);  // calls the program's CRC callback
+void pc_context_ends(CUcontext context);
+bool pm_sampling_enabled();  // cupti_samples.cpp
+CUptiResult attach();        // finds the driver, becomes its sink
 void detach();
 CUptiResult enable_kind(CUpti_ActivityKind kind, bool on);
+CUptiResult refusal(CUpti_ActivityKind kind);  // the error with which every enabling of the kind fails
 uint64_t thread_of_half(const uint8_t* half);  // pthread_self() of a thread that was in a call, by its low half
 uint64_t clock_now(State& now);                // CUPTI's clock; adds an anchor if a callback gives the time
 uint64_t translate(State& now, Ns moment);     // with the mutex

@@ -34,6 +34,6 @@ extern "C" SIM_EXPORT const sim::DriverInternals* sim_driver_internals() {
   static const sim::DriverInternals table = {
       sim::attach_sink,   sim::shows_driver_calls, sim::context_id,    sim::device_of,     sim::stream_id,
       sim::graph_node_id, sim::graph_id,           sim::exec_id,       sim::settle_device, sim::finish_all,
-      sim::now_ns,        sim::next_correlation,   sim::runtime_enter, sim::runtime_exit};
+      sim::now_ns,        sim::next_correlation,   sim::runtime_enter, sim::runtime_exit,  sim::loaded_modules};
   return &table;
 }

@@ -21,6 +21,7 @@ Work kernel_of(const Function& function, const Shape& shape, bool overlaps, bool
   Work work;
   work.record.kind = OperationKind::Kernel;
   work.record.name = function.name;
+  work.record.code_slot = slot_of(function);
   work.record.grid = shape.grid;
   work.record.block = shape.block;
   work.record.dynamic_shared = shape.shared_bytes;

@@ -1,5 +1,10 @@
 // Modules, libraries, functions, kernels and their names. Any image is accepted: a function exists as soon as it is
-// requested, unless its name starts with "missing".
+// requested, unless its name starts with "missing". Its cubin is the text of the image. An image that is no text has
+// "image N": the Nth such address.
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "tests/sim/api_call.h"
@@ -10,10 +15,58 @@
 namespace sim {
 namespace {
 
+// The images that are loaded, by slot. Guarded by the mutex of the device.
+std::vector<Image*>& slots() {
+  static auto* const one = new std::vector<Image*>;
+  return *one;
+}
+
+// The address may be anything: it is read through the kernel.
+std::string text_of(const void* image) {
+  char text[4097] = "";
+  const iovec to{text, sizeof text - 1}, from{const_cast<void*>(image), sizeof text - 1};
+  ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  if (got <= 0) {
+    const size_t left = 4096 - reinterpret_cast<uintptr_t>(image) % 4096;  // up to the end of the page
+    const iovec page_to{text, left}, page_from{const_cast<void*>(image), left};
+    got = process_vm_readv(getpid(), &page_to, 1, &page_from, 1, 0);
+  }
+  const std::string_view read(text, got > 0 ? static_cast<size_t>(got) : 0);
+  const size_t end = read.find('\0');
+  const std::string_view found = read.substr(0, end);
+  const auto printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; };
+  if (!found.empty() && std::all_of(found.begin(), found.end(), printable)) return std::string(found);
+  static auto* const known = new std::vector<const void*>;
+  Lock lock(device_mutex());
+  const auto there = std::find(known->begin(), known->end(), image);
+  const size_t number = static_cast<size_t>(there - known->begin());
+  if (there == known->end()) known->push_back(image);
+  return "image " + std::to_string(number + 1);
+}
+
+ModuleRecord record_of(const Image& image) {
+  return {image.slot, image.is_library ? nullptr : handle_of<CUcontext>(image.context), image.cubin};
+}
+
 Image* make_image(bool library) {
   Image* one = new Image;
   one->context = current_context();
   one->is_library = library;
+  return one;
+}
+
+// With its code, which CUPTI sees.
+Image* load_image(bool library, const void* image) {
+  Image* const one = make_image(library);
+  one->cubin = text_of(image);
+  {
+    Lock lock(device_mutex());
+    const auto free_slot = std::find(slots().begin(), slots().end(), nullptr);
+    one->slot = static_cast<uint32_t>(free_slot - slots().begin());
+    if (free_slot == slots().end()) slots().push_back(nullptr);
+    slots()[one->slot] = one;
+  }
+  if (ActivitySink* const sink = activity_sink(); sink != nullptr) sink->module_loaded(record_of(*one));
   return one;
 }
 
@@ -32,22 +85,23 @@ Function* function_in(Image* image, const char* name, bool kernel) {
 
 bool exists(const char* name) { return strncmp(name, "missing", 7) != 0; }
 
-CUresult load_module(CUmodule* module, bool given) {
+CUresult load_module(CUmodule* module, const void* image) {
   if (current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (module == nullptr || !given) return CUDA_ERROR_INVALID_VALUE;
+  if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult refused = allow_unsafe_call()) return refused;
-  *module = handle_of<CUmodule>(make_image(false));
+  *module = handle_of<CUmodule>(load_image(false, image));
   return CUDA_SUCCESS;
 }
 
-CUresult load_library(CUlibrary* library, bool given) {
-  if (library == nullptr || !given) return CUDA_ERROR_INVALID_VALUE;
-  *library = handle_of<CUlibrary>(make_image(true));
+CUresult load_library(CUlibrary* library, const void* image) {
+  if (library == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *library = handle_of<CUlibrary>(load_image(true, image));
   return CUDA_SUCCESS;
 }
 
 void unload(Image* image) {
   Lock lock(device_mutex());
+  slots()[image->slot] = nullptr;
   for (const auto& [name, one] : image->functions) delete one;
   for (const auto& [name, address] : image->globals) free(reinterpret_cast<void*>(address));
   if (image->module != nullptr) {
@@ -100,16 +154,35 @@ template <class Handle> CUresult enumerate(Handle* out, unsigned count, Image* i
 }
 
 }  // namespace
+
+std::vector<ModuleRecord> loaded_modules() {
+  Lock lock(device_mutex());
+  std::vector<ModuleRecord> all;
+  for (const Image* const one : slots()) {
+    if (one != nullptr) all.push_back(record_of(*one));
+  }
+  return all;
+}
+
+uint32_t slot_of(const Function& function) {
+  const Image* const image = function.image;
+  if (image == nullptr) return 0;
+  if (image->cubin.empty()) {  // the module of a library
+    for (const Image* const one : slots()) {
+      if (one != nullptr && one->module == image) return one->slot;
+    }
+  }
+  return image->slot;
+}
+
 }  // namespace sim
 
-SIM_API(cuModuleLoad)(CUmodule* module, const char* fname) { return load_module(module, fname != nullptr); }
-SIM_API(cuModuleLoadData)(CUmodule* module, const void* image) { return load_module(module, image != nullptr); }
+SIM_API(cuModuleLoad)(CUmodule* module, const char* fname) { return load_module(module, fname); }
+SIM_API(cuModuleLoadData)(CUmodule* module, const void* image) { return load_module(module, image); }
 SIM_API(cuModuleLoadDataEx)(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
-  return load_module(module, image != nullptr);
+  return load_module(module, image);
 }
-SIM_API(cuModuleLoadFatBinary)(CUmodule* module, const void* fatCubin) {
-  return load_module(module, fatCubin != nullptr);
-}
+SIM_API(cuModuleLoadFatBinary)(CUmodule* module, const void* fatCubin) { return load_module(module, fatCubin); }
 
 SIM_API(cuModuleUnload)(CUmodule hmod) {
   if (hmod == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -144,12 +217,12 @@ SIM_API(cuModuleGetGlobal_v2)(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, c
 
 SIM_API(cuLibraryLoadData)
 (CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**, unsigned int) {
-  return load_library(library, code != nullptr);
+  return load_library(library, code);
 }
 SIM_API(cuLibraryLoadFromFile)
 (CUlibrary* library, const char* fileName, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**,
  unsigned int) {
-  return load_library(library, fileName != nullptr);
+  return load_library(library, fileName);
 }
 SIM_API(cuLibraryUnload)(CUlibrary library) {
   if (library == nullptr) return CUDA_ERROR_INVALID_HANDLE;

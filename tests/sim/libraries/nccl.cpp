@@ -1,5 +1,6 @@
-// A small NCCL: libnccl.so.2 (symbols without versions, like the real one's). A collective launches "ncclDevKernel".
-// Inside a group, the end of the group launches it once for the whole group. Empty collectives launch nothing.
+// A small NCCL: libnccl.so.2 (symbols without versions, like the real one's). A collective launches "ncclDevKernel" and
+// waits for no other rank. Inside a group, the end of the group launches it once for the whole group. Empty collectives
+// launch nothing.
 #include "tests/sim/libraries.h"
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -27,6 +28,23 @@ SIM_EXPORT int ncclCommInitAll(SimComm** made, int ranks, const int*) {
   for (int rank = 0; rank < ranks; ++rank) made[rank] = new SimComm{ranks, rank};
   return 0;
 }
+SIM_EXPORT int ncclCommInitRank(SimComm** made, int ranks, SimUniqueId, int rank) {
+  *made = new SimComm{ranks, rank};
+  return 0;
+}
+SIM_EXPORT int ncclCommInitRankConfig(SimComm** made, int ranks, SimUniqueId, int rank, void*) {
+  *made = new SimComm{ranks, rank};
+  return 0;
+}
+SIM_EXPORT int ncclCommInitRankScalable(SimComm** made, int ranks, int rank, int, SimUniqueId*, void*) {
+  *made = new SimComm{ranks, rank};
+  return 0;
+}
+// Halves: the real one gathers the colors and keys of all ranks.
+SIM_EXPORT int ncclCommSplit(SimComm* parent, int color, int key, SimComm** made, void*) {
+  *made = color < 0 ? nullptr : new SimComm{parent->ranks / 2, key};
+  return 0;
+}
 SIM_EXPORT int ncclCommDestroy(SimComm* communicator) {
   delete communicator;
   return 0;
@@ -46,6 +64,12 @@ SIM_EXPORT int ncclAllGather(const void*, void*, size_t, int, SimComm* communica
   return enqueue(communicator, stream);
 }
 SIM_EXPORT int ncclBroadcast(const void*, void*, size_t, int, int, SimComm* communicator, CUstream stream) {
+  return enqueue(communicator, stream);
+}
+SIM_EXPORT int ncclSend(const void*, size_t, int, int, SimComm* communicator, CUstream stream) {
+  return enqueue(communicator, stream);
+}
+SIM_EXPORT int ncclRecv(void*, size_t, int, int, SimComm* communicator, CUstream stream) {
   return enqueue(communicator, stream);
 }
 SIM_EXPORT int ncclGroupStart() {

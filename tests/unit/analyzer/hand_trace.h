@@ -5,6 +5,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/input/import.h"
 #include "analyzer/reports/reports.h"
+#include "analyzer/reports/run_report.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -106,6 +107,7 @@ class HandTrace {
     if (views_ == nullptr) views_ = std::make_unique<analyzer::Views>(trace);
     analyzer::Table table = run({trace, *views_, selection, options});
     table.store();
+    analyzer::name_owners(trace, analyzer::OwnersShown::WhenSeveral, table);
     return table;
   }
   analyzer::Views& views() {

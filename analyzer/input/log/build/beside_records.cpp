@@ -40,11 +40,16 @@ void place_beside(std::vector<LogTask>& tasks, Trace& trace) {
       if (!staged.file.empty()) staged.said.file = trace.strings.intern(staged.file);
       trace.call_arguments.push_back(staged.said);
     }
+    for (StagedCollective& staged : task.beside.collectives) {
+      staged.start.text = staged.text.empty() ? trace.labels[staged.label].text : trace.strings.intern(staged.text);
+      trace.collectives.push_back(staged.start);
+    }
     task.beside = {};
   }
   sort_rows(trace.graph_nodes, trace);
   sort_rows(trace.graphs_made, trace);
   sort_rows(trace.memory_ops, trace);
+  sort_rows(trace.collectives, trace);
   sort_by_call(trace.call_arguments);
 }
 

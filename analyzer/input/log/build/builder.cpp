@@ -101,6 +101,10 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
     // kLatestNs, and differences fit 64 bits.
     inputs[i].origin_ns = std::max(start - realtime_offset[process.host], -static_cast<int64_t>(kLatestNs));
     process.last_ns = last[i] - inputs[i].origin_ns;
+    if (!process.clock_readings.empty()) {
+      const auto monotonic_ns = static_cast<int64_t>(std::min(process.clock_readings.back().monotonic_ns, kLatestNs));
+      process.alive_ns = monotonic_ns - inputs[i].origin_ns;
+    }
     if (inputs[i].horizon_tick != 0) process.horizon_ns = first[i] - inputs[i].origin_ns;
     trace.last_ns = std::max(trace.last_ns, process.last_ns);
   }
@@ -174,6 +178,8 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
     }
     std::stable_sort(anchors.begin(), anchors.end(), [](const auto& a, const auto& b) { return a.tick < b.tick; });
     inputs[i].clock.emplace(inputs[i].file->header(), anchors, inputs[i].gpu_clock);
+    for (const format::ClockAnchor& anchor : anchors)
+      trace.processes[index(inputs[i].process)].clock_readings.push_back({anchor.monotonic_ns, anchor.realtime_ns});
     add_unfinished_calls(inputs[i], tasks, i);
   }
   for (const LogTask& task : tasks) {
@@ -208,6 +214,8 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
   place_unified(inputs, tasks, trace);
   place_counters(inputs, tasks, calls, trace);
   place_samples(inputs, tasks, trace);
+  place_host_samples(inputs, tasks, trace);
+  place_pc_samples(inputs, tasks, trace);
   const std::vector<UnusableOperation> unusable = correlate(calls, trace, mark, workers);
   count_launches(trace, unusable, workers);
   describe_unusable(trace, mark);

@@ -37,6 +37,7 @@ class DefinitionImporter {
     import_stacks(from_, ids_.stacks, to_);
     counter_sets();
     sampled_sets();
+    pc_sampling();
   }
 
  private:
@@ -182,6 +183,26 @@ class DefinitionImporter {
       ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
   }
 
+  void pc_sampling() {
+    for (const format::StallReasonsDef& def : from_.stall_reasons) {
+      PcContext context;
+      const format::ContextDef* const defined = from_.contexts.find(def.context);
+      context.device = devices_.device(defined != nullptr ? defined->device : 0);
+      for (const StringId name : metrics(def.names)) {
+        std::string text(to_.strings[name]);
+        const bool not_issued = text.ends_with(kPcNotIssued);
+        if (not_issued) text.resize(text.size() - kPcNotIssued.size());
+        context.reasons.push_back({not_issued ? to_.strings.intern(text) : name, not_issued});
+      }
+      ids_.pc_contexts.set(index(def.context), static_cast<uint32_t>(ids_.pc_sampled.size()));
+      ids_.pc_sampled.push_back(std::move(context));
+    }
+    from_.cubins.for_each([&](format::CubinId id, const format::CubinDef& def) {
+      ids_.cubins.set(index(id), static_cast<uint32_t>(to_.pc_samples.cubins.size()));
+      to_.pc_samples.cubins.push_back({input_.process, input_.file->path(), def.crc, def.bytes, def.kept != 0});
+    });
+  }
+
   void counter_sets() {
     from_.counter_sets.for_each([&](format::CounterSetId id, const format::CounterSetDef& def) {
       CounterSet set;
@@ -257,6 +278,12 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.semantics = CounterSemantics(definitions.nvtx_semantics);
   input.scopes = NvtxScopes(definitions.nvtx_scopes);
   input.clock_definitions = definitions.nvtx_clocks;
+  input.host_samplings = definitions.host_samplings;
+  if (!input.host_samplings.empty() || !definitions.stall_reasons.empty()) {
+    definitions.strings.for_each([&](format::StringId id, std::string_view text) {
+      input.ids.texts.set(index(id), static_cast<uint32_t>(trace.strings.intern(text)));
+    });
+  }
   DefinitionImporter(input, definitions, trace).run();
   // GPU records whose stream definition is lost get a stream of their own. If there are none, that stream is empty and
   // not shown.

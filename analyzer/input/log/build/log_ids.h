@@ -1,6 +1,7 @@
 // Which id in the model has what one log defined? Offline, inside the builder only.
 #pragma once
 
+#include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
 
 #include <cstddef>
@@ -39,6 +40,16 @@ class IdMap {
   std::unordered_map<uint32_t, uint32_t> sparse_;
 };
 
+// A context with PC samples.
+struct PcContext {
+  DeviceId device{};
+  struct Reason {
+    StringId name{};  // without kPcNotIssued
+    bool not_issued = false;
+  };
+  std::vector<Reason> reasons;  // by number
+};
+
 // The ids of everything that one log defines.
 struct LogIds {
   IdMap apis;                             // -> index of Trace::apis
@@ -59,8 +70,12 @@ struct LogIds {
   IdMap stacks;                           // -> StackId
   IdMap counter_sets;                     // -> CounterTable::sets
   std::vector<size_t> counter_metrics;    // by counter set: number of values
+  IdMap texts;                            // StringId -> StringId; only of logs with host or PC samples
   IdMap sampled_sets;                     // -> SampleTable::sets
   std::vector<uint32_t> sampled_metrics;  // by sampled set: number of values of a sample
+  IdMap cubins;                           // -> PcSampleTable::cubins
+  IdMap pc_contexts;                      // ContextId -> pc_sampled
+  std::vector<PcContext> pc_sampled;      // contexts with PC samples
   uint32_t unknown_stream = kNone;        // GPU stream for records whose definition is lost
 };
 

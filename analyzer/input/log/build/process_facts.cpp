@@ -47,6 +47,8 @@ void describe_process(const LogInput& input, const LogDefinitions& definitions, 
   process.executable = base_name(process.fact("executable"));
   process.coverage.stacks = !process.fact("stacks").empty();
   process.finished = log.finished();
+  process.still_written = log.still_written();
+  process.buffered = log.header().backing == format::Backing::Written;
   process.copied = log.counter_page().ring.copied_ns != 0;
   if (log.is_ring()) {
     process.ring = log.horizon_tick() != 0;

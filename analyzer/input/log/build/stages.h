@@ -73,6 +73,12 @@ void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& t
 // Collects hardware samples, by GPU and time.
 void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
+// Orders host samples and states by thread and time.
+void place_host_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
+// Orders PC samples by process and time.
+void place_pc_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
 // Joins driver calls to launches by containment, and GPU operations to launches by correlation id. Sets the part of
 // each process's Coverage about operations. `calls` is freed. Removes operations whose time cannot be true, and returns
 // them. `mark`: the trace before the logs.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -143,6 +144,18 @@ class Filler {
     to_.beside.memory_ops.push_back(op);
   }
 
+  void operator()(const format::Collective& r, RecordPlace) {
+    if (horizon_.is_behind(r.time)) return;
+    StagedCollective& staged = to_.beside.collectives.emplace_back();
+    staged.label = label(r.label);
+    staged.text = r.text;
+    staged.start.time_ns = clock_.tick(r.time) - origin_ns_;
+    staged.start.communicator = r.communicator;
+    staged.start.sequence = r.sequence;
+    staged.start.thread = thread_;
+    staged.start.flags = r.flags;
+  }
+
   void operator()(const format::CallArguments& r, RecordPlace) {
     StagedArguments& staged = to_.beside.arguments.emplace_back();
     staged.file = r.file;
@@ -216,6 +229,73 @@ class Filler {
     to_.sampled_values.resize(first_value);
     ++to_.samples_unreadable;
   }
+  void operator()(const format::HostSample& r, RecordPlace) {
+    if (horizon_.is_behind(r.time)) return;
+    const uint32_t thread = ids_.threads.find(index(r.thread));
+    if (thread == kNone || r.state > HostState::Blocked) {
+      ++to_.host_samples_unplaced;
+      return;
+    }
+    StagedHostSample row;
+    row.tick = r.time;
+    row.thread = thread;
+    row.detail = ids_.texts.find_or(index(r.detail), 0);
+    row.stack = ids_.stacks.find_or(index(r.stack), 0);
+    row.state = r.state;
+    row.blocked_in = std::min(r.blocked_in, BlockedIn::Other);
+    to_.host_samples.push_back(row);
+  }
+  void operator()(const format::HostStateSpan& r, RecordPlace) {
+    if (horizon_.is_behind(r.end)) return;
+    const uint32_t thread = ids_.threads.find(index(r.thread));
+    if (thread == kNone || r.state > HostState::Blocked) return;
+    to_.host_states.push_back({r.end - r.duration, r.end, thread, r.state});
+  }
+  void operator()(const format::PcBatch& r, RecordPlace) {
+    if (horizon_.is_behind(r.time)) return;
+    const uint32_t context = ids_.pc_contexts.find(index(r.context));
+    if (context == kNone || r.period > 63) {
+      ++to_.pc_samples_unreadable;
+      return;
+    }
+    StagedPcBatch& batch = to_.pc_batches.emplace_back();
+    batch.tick = r.time;
+    batch.row.device = ids_.pc_sampled[context].device;
+    batch.row.period = r.period;
+    batch.row.total = r.total;
+    batch.row.dropped = r.dropped;
+    batch.row.non_user = r.non_user;
+    batch.row.buffer_full = (r.flags & format::kPcBufferFull) != 0;
+  }
+  void operator()(const format::PcSamples& r, RecordPlace) {
+    if (horizon_.is_behind(r.time)) return;
+    const uint32_t context = ids_.pc_contexts.find(index(r.context));
+    if (context == kNone || r.period > 63 || r.places.count != r.samples.count) {
+      ++to_.pc_samples_unreadable;
+      return;
+    }
+    const PcContext& sampled = ids_.pc_sampled[context];
+    StagedPcSample row;
+    row.tick = r.time;
+    row.function = ids_.texts.find_or(index(r.function), 0);
+    row.cubin = ids_.cubins.find_or(index(r.cubin), 0);
+    row.device = sampled.device;
+    row.period = static_cast<uint8_t>(r.period);
+    row.ambiguous = (r.flags & format::kPcAmbiguous) != 0 ? 1 : 0;
+    const size_t first = to_.pc_samples.size();
+    pc_not_issued_.clear();
+    r.places.for_each([&](uint64_t place) {
+      const uint32_t reason = format::PcSamples::reason_of(place);
+      const bool known = reason < sampled.reasons.size();
+      row.offset = format::PcSamples::offset_of(place);
+      row.reason = known ? index(sampled.reasons[reason].name) : 0;
+      to_.pc_samples.push_back(row);
+      pc_not_issued_.push_back(known && sampled.reasons[reason].not_issued);
+    });
+    size_t next = first;
+    r.samples.for_each([&](uint64_t samples) { to_.pc_samples[next++].samples = samples; });
+    join_not_issued(first);
+  }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
   }
@@ -224,6 +304,25 @@ class Filler {
   }
 
  private:
+  // Makes one row of the two counts of a sample. Entries of an instruction are adjacent, at most one for each reason.
+  void join_not_issued(size_t first) {
+    Column<StagedPcSample>& rows = to_.pc_samples;
+    size_t kept = first;
+    for (size_t i = first, of_offset = first; i < rows.size(); ++i) {
+      const StagedPcSample row = rows[i];
+      if (kept == first || rows[kept - 1].offset != row.offset) of_offset = kept;
+      of_offset = std::max(of_offset, kept - std::min<size_t>(kept, size_t{1} << format::PcSamples::kReasonBits));
+      size_t at = of_offset;
+      while (at < kept && rows[at].reason != row.reason) ++at;
+      if (at == kept)
+        rows[kept++] = {row.tick,   row.offset, 0,          0,          row.function,
+                        row.reason, row.cubin,  row.device, row.period, row.ambiguous};
+      (pc_not_issued_[i - first] ? rows[at].not_issued : rows[at].samples) += row.samples;
+    }
+    for (size_t i = first; i < kept; ++i) rows[i].samples = std::max(rows[i].samples, rows[i].not_issued);
+    rows.resize(kept);
+  }
+
   uint32_t api(format::ApiId id) const { return ids_.apis.find_or(index(id), 0); }
   bool is_handle(format::ApiId id) const {
     const uint32_t call = api(id);
@@ -305,6 +404,7 @@ class Filler {
   HostEvent* host_;
   ThreadId thread_{};
   bool ok_ = true;
+  std::vector<bool> pc_not_issued_;  // by entry of one pc_samples record
 };
 
 // Records in definition blocks that are no definitions.

@@ -89,10 +89,50 @@ struct StagedSampled {
   uint32_t set = 0;  // index into SampleTable::sets
 };
 
+// A host_sample record.
+struct StagedHostSample {
+  uint64_t tick = 0;
+  uint32_t thread = 0;  // ThreadId
+  uint32_t detail = 0;  // StringId
+  uint32_t stack = 0;   // StackId
+  HostState state{};
+  BlockedIn blocked_in{};
+};
+
+// A host_state record.
+struct StagedHostState {
+  uint64_t begin = 0, end = 0;  // ticks
+  uint32_t thread = 0;          // ThreadId
+  HostState state{};
+};
+
+// A pc_batch record.
+struct StagedPcBatch {
+  uint64_t tick = 0;
+  PcBatchRow row;  // without process and time
+};
+
+// An entry of a pc_samples record, joined with the entry of the same reason for cycles without an issue.
+struct StagedPcSample {
+  uint64_t tick = 0;
+  uint64_t offset = 0, samples = 0, not_issued = 0;
+  uint32_t function = 0, reason = 0;  // StringId
+  uint32_t cubin = 0;                 // index of PcSampleTable::cubins
+  DeviceId device{};
+  uint8_t period = 0, ambiguous = 0;
+};
+
 // A call_arguments record.
 struct StagedArguments {
   CallDetails said;
   std::string file;
+};
+
+// A collective record.
+struct StagedCollective {
+  CollectiveStart start;
+  uint32_t label = 0;  // LabelId; its text unless `text` has it
+  std::string text;
 };
 
 // Records about a call, which is found when all rows have their places.
@@ -101,6 +141,7 @@ struct StagedBeside {
   std::vector<GraphMade> made;
   std::vector<StreamMemoryOp> memory_ops;
   std::vector<StagedArguments> arguments;
+  std::vector<StagedCollective> collectives;
 };
 
 // A driver call as CUPTI recorded it, on the model's time line.
@@ -150,7 +191,13 @@ struct LogTask {
   Column<double> sampled_values;
   uint64_t samples_unreadable = 0;   // records: of lost sets, or of another form than their set
   uint64_t counters_unreadable = 0;  // of lost sets, or of another length than their set
-  std::vector<std::string> texts;    // inline NVTX names
+  Column<StagedHostSample> host_samples;
+  Column<StagedHostState> host_states;
+  uint64_t host_samples_unplaced = 0;  // of threads that the log does not have
+  std::vector<StagedPcBatch> pc_batches;
+  Column<StagedPcSample> pc_samples;
+  uint64_t pc_samples_unreadable = 0;  // records: of lost contexts, or with lists that do not fit
+  std::vector<std::string> texts;      // inline NVTX names
   std::vector<RecordedPayload> payloads;
   std::vector<StagedDeferred> deferred;
   std::vector<StagedName> names;
@@ -183,6 +230,7 @@ struct LogInput {
   CounterSemantics semantics;
   NvtxScopes scopes;
   std::vector<format::NvtxClockDef> clock_definitions;
+  std::vector<format::HostSampling> host_samplings;
   ProgramClocks clocks;  // set when all blocks are decoded
   std::vector<format::ClockAnchor> anchors;
   std::optional<LogClock> clock;  // set when all blocks are decoded

@@ -46,6 +46,7 @@ class Surveyor {
   }
   template <NvtxAside T> void operator()(const T& r, RecordPlace) { seen(r.time, r.time); }
   void operator()(const format::LibraryCall& r, RecordPlace) { seen(r.end - r.duration, r.end); }
+  void operator()(const format::Collective& r, RecordPlace) { seen(r.time, r.time); }
   template <GpuRun T> void operator()(const T& r, RecordPlace) {
     if (Horizon::not_timed(r.start, r.duration)) {
       ++to_.not_timed;
@@ -65,6 +66,15 @@ class Surveyor {
     if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
     to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
+  }
+  void operator()(const format::HostSample& r, RecordPlace) {
+    if (!horizon_.is_behind(r.time)) seen(r.time, r.time);
+  }
+  void operator()(const format::HostStateSpan& r, RecordPlace) {
+    if (!horizon_.is_behind(r.end)) seen(r.end - r.duration, r.end);
+  }
+  void operator()(const format::PcBatch& r, RecordPlace) {
+    if (!horizon_.is_behind(r.time)) seen(r.time, r.time);
   }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     to_.calls[call_group(CallSort::Driver, r.tid)].count += r.calls.count;

@@ -3,7 +3,7 @@
 // Expect: status 0
 // Expect: stderr empty
 // Expect: log 1: 40 kernel_run, whole, 0 lost, counter samples_unread 0, counter sampling_overflows 0
-// Expect: report sampling: ^\d+,0,kernel,40,40,39\d\d,
+// Expect: report sampling: ^,[^,]*,\d+,0,kernel,40,40,39\d\d,
 #include "tests/sim/sim_program.h"
 
 using namespace sim_program;

@@ -4,12 +4,12 @@
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 11 nvtx_sample, 4 nvtx_deferred, counter nvtx_times_unknown 0, counter nvtx_schema_refused 0
 // Expect: report nvtx-trace: coverage: .*nvtx_times_unknown 1
-// Expect: report nvtx-counters: ^queue length,requests,app,,[0-9]+,2,1,3\.000,5\.000,7\.000,7\.000
-// Expect: report nvtx-counters: ^load,,app,,[0-9]+,2,0,0\.000,0\.250,0\.500,0\.000
-// Expect: report nvtx-counters: ^memory.used,,app,,[0-9]+,1,0,100\.000
-// Expect: report nvtx-counters: ^memory.free,,app,,[0-9]+,1,0,50\.000
-// Expect: report nvtx-counters: ^batch,,app,,[0-9]+,3,0,1\.000,2\.000,3\.000,3\.000
-// Expect: report nvtx-counters: ^stamped,,app,,[0-9]+,2,0,1\.500,2\.000,2\.500,2\.500
+// Expect: report nvtx-counters: ^queue length,requests,app,,,[^,]*,[0-9]+,2,1,3\.000,5\.000,7\.000,7\.000
+// Expect: report nvtx-counters: ^load,,app,,,[^,]*,[0-9]+,2,0,0\.000,0\.250,0\.500,0\.000
+// Expect: report nvtx-counters: ^memory.used,,app,,,[^,]*,[0-9]+,1,0,100\.000
+// Expect: report nvtx-counters: ^memory.free,,app,,,[^,]*,[0-9]+,1,0,50\.000
+// Expect: report nvtx-counters: ^batch,,app,,,[^,]*,[0-9]+,3,0,1\.000,2\.000,3\.000,3\.000
+// Expect: report nvtx-counters: ^stamped,,app,,,[^,]*,[0-9]+,2,0,1\.500,2\.000,2\.500,2\.500
 // Expect: report nvtx-trace: ,later range,.*,StartEnd,app,submitted later,,,"name=""later range"",
 // Expect: report nvtx-trace: ,later mark,.*,Mark,app,submitted later,
 // Expect: report nvtx-trace: 2 x ,batched,.*,StartEnd,app,submitted later,

@@ -34,7 +34,7 @@ TEST(CollectiveTraffic, NamesOfNcclAndOfPyTorchAreTheSameKinds) {
                                                             {"scatter", CollectiveKind::Scatter},
                                                             {"ncclSend", CollectiveKind::PointToPoint},
                                                             {"recv 1<-0", CollectiveKind::PointToPoint},
-                                                            {"barrier", CollectiveKind::Other}};
+                                                            {"barrier", CollectiveKind::Barrier}};
   for (const auto& [name, kind] : kinds) EXPECT_EQ(collective_kind(name), kind) << name;
 }
 

@@ -189,7 +189,7 @@ TEST(Listing, AnErrorOfARowReachesTheCaller) {
 TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
   HandTrace hand;
   steps(hand, 100);
-  hand.trace.processes[1].facts.emplace_back("rank", "3");
+  hand.trace.processes[1].rank = 3;
   hand.finish();
   const size_t all = hand.report(report_gpu_trace).rows();
   const auto rows = [&](std::vector<std::string> words, std::vector<uint32_t> ranks) {
@@ -207,6 +207,15 @@ TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
   EXPECT_EQ(rows({}, {3}), all / 2);
   EXPECT_EQ(hand.selection.text(), "ranks 3");
   EXPECT_EQ(rows({"100"}, {3}), 0u);
+  hand.trace.processes[0].host = "a", hand.trace.processes[1].host = "b";
+  EXPECT_EQ(rows({"b:200"}, {}), all / 2);
+  EXPECT_THROW(rows({"b:100"}, {}), std::runtime_error);
+  hand.selection = {};
+  hand.selection.hosts = {"a"};
+  hand.selection.find_processes(hand.trace);
+  EXPECT_EQ(hand.report(report_gpu_trace).rows(), all / 2);
+  EXPECT_EQ(hand.selection.text(), "hosts a");
+  hand.trace.processes[0].host = hand.trace.processes[1].host = "";
   EXPECT_THROW(rows({"300"}, {}), std::runtime_error);
   EXPECT_THROW(rows({}, {0}), std::runtime_error);
   try {

@@ -1,7 +1,7 @@
 // Which options does a report take, and do the rows of reports.def name its columns?
 #include "analyzer/reports/taken_options.h"
 
-#include "analyzer/reports/gpu_times.h"
+#include "analyzer/reports/run_report.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>
@@ -35,13 +35,15 @@ std::string refusal(const std::vector<std::string_view>& names, const GivenOptio
 
 TEST(TakenOptions, AnOptionThatNoReportTakesIsRefusedWithTheOptionsOfTheReports) {
   EXPECT_EQ(refusal({"idle"}, {"--metric", {"launches"}}),
-            "refused: idle does not take --metric; options of idle: --definitions=ours|gap-cause|hta; `prof report "
+            "refused: idle does not take --metric; options of idle: --definitions=ours|gap-cause|hta "
+            "--group-by=rank|host|process|device; `prof report "
             "idle --help` "
             "describes them");
   EXPECT_EQ(refusal({"idle", "gpu-util"}, {"--peaks", {}}),
-            "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|gap-cause|hta; options "
+            "refused: none of idle, gpu-util takes --peaks; options of idle: --definitions=ours|gap-cause|hta "
+            "--group-by=rank|host|process|device; options "
             "of gpu-util: "
-            "--definitions=ours|tb; `prof report idle --help` describes them");
+            "--definitions=ours|tb --group-by=rank|host|process|device; `prof report idle --help` describes them");
 }
 
 TEST(TakenOptions, AnOptionOfSomeReportsNamesTheOthers) {
@@ -77,8 +79,12 @@ TEST(TakenOptions, WhatAReportDoesNotTakeHasItsDefault) {
   EXPECT_EQ(idle.definitions, Definitions::Hta);
 }
 
-// Columns that only `prof devices`, `prof symbolize` and `prof diff` show.
+// Columns that only `prof devices`, `prof symbolize`, `prof diff` and `prof blame` show.
 constexpr ColumnId kOfVerbs[] = {
+    ColumnId::state,
+    ColumnId::collective_number,
+    ColumnId::last_collective,
+    ColumnId::ago,
     ColumnId::trace_name,
     ColumnId::peak_rate,
     ColumnId::bandwidth_gbs,

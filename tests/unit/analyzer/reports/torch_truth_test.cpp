@@ -3,6 +3,7 @@
 // the arrows from forward to backward. They are equal to the nanosecond, byte and FLOP except for the differences that
 // each test lists. Skipped if the recordings are missing.
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/reports/reports.h"
 #include "analyzer/table/torch_table.h"
 #include "tests/unit/analyzer/reports/torch_recording.h"
 

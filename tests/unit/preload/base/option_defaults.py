@@ -13,7 +13,7 @@ import tempfile
 ROW = re.compile(r'^PROF_(?:OPTION|CHOICES)\((\w+), "(PROF_\w+)", (\w+), (?:(\w+), )?"([^"]*)", "[\w-]+",(.*?)(?=^PROF_|\Z)', re.M | re.S)
 SOURCES = ["tests/unit/preload/base/print_options.cpp", "preload/base/options.cpp", "preload/base/environment.cpp"]
 OF_TYPE = {"Count": "7", "Bytes": "3M", "Seconds": "33ms", "Text": "/other", "Names": "other*,one", "Numbers": "1,3-5", "Ring": "45s",
-           "Percent": "3%", "Repeat": "scale:2=9", "Metrics": "dram__bytes_read,one.sum"}
+           "Percent": "3%", "HostRate": "starved:97", "PcPeriod": "2^20", "Repeat": "scale:2=9", "Metrics": "dram__bytes_read,one.sum"}
 OPPOSITE = {"0": "1", "1": "0", "on": "off", "off": "on"}
 
 

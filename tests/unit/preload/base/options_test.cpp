@@ -49,6 +49,37 @@ TEST(Options, HaveTheDefaultsOfTheTable) {
   EXPECT_FALSE(options().ring.wanted());
 }
 
+TEST(Options, PcSamplesHaveAPeriodOfAPowerOfTwo) {
+  read({});
+  EXPECT_FALSE(options().pc_sampling.wanted());
+  read({"PROF_PC_SAMPLING=auto"});
+  EXPECT_EQ(options().pc_sampling.exponent, 16u);
+  EXPECT_TRUE(options().pc_sampling.automatic);
+  read({"PROF_PC_SAMPLING=2^5"});
+  EXPECT_EQ(options().pc_sampling.exponent, 5u);
+  EXPECT_FALSE(options().pc_sampling.automatic);
+  EXPECT_TRUE(is_valid("PROF_PC_SAMPLING=2^31"));
+  EXPECT_TRUE(is_valid("PROF_PC_SAMPLING=off"));
+  for (const char* const bad : {"on", "16", "2^4", "2^32", "2^", "2^1x", "2^-5", "3^16", "auto2"})
+    EXPECT_FALSE(is_valid(std::string("PROF_PC_SAMPLING=") + bad)) << bad;
+}
+
+TEST(Options, HostSamplesHaveARate) {
+  read({});
+  EXPECT_FALSE(options().host_samples.wanted());
+  read({"PROF_HOST_SAMPLES=499"});
+  EXPECT_EQ(options().host_samples.hz, 499u);
+  EXPECT_FALSE(options().host_samples.starved);
+  read({"PROF_HOST_SAMPLES=starved"});
+  EXPECT_EQ(options().host_samples.hz, 499u);
+  EXPECT_TRUE(options().host_samples.starved);
+  read({"PROF_HOST_SAMPLES=starved:97"});
+  EXPECT_EQ(options().host_samples.hz, 97u);
+  EXPECT_TRUE(is_valid("PROF_HOST_SAMPLES=off"));
+  for (const char* const bad : {"0", "2001", "starved:", "starved:0", "starvedly", "starved9", "49x", "on"})
+    EXPECT_FALSE(is_valid(std::string("PROF_HOST_SAMPLES=") + bad)) << bad;
+}
+
 TEST(Options, TakeUnits) {
   read({"PROF_MAX_SIZE=1.5G", "PROF_FLUSH=0.25", "PROF_SLAB=64K", "PROF_DEPTH=off", "PROF_QUIET=on"});
   EXPECT_EQ(options().max_size, (3ull << 30) / 2);

@@ -15,6 +15,10 @@ std::string show(const char* value) { return quoted(value); }
 std::string show(const option::Names& value) { return quoted(value.list) + (value.every ? " every" : ""); }
 std::string show(const option::Numbers& value) { return quoted(value.list) + (value.every ? " every" : ""); }
 std::string show(const option::Ring& value) { return show(value.bytes) + " bytes " + show(value.ns) + " ns"; }
+std::string show(const option::HostRate& value) { return show(value.hz) + " a second " + show(value.starved); }
+std::string show(const option::PcPeriod& value) {
+  return "2^" + show(value.exponent) + " auto " + show(value.automatic);
+}
 std::string show(const option::Percent& value) { return std::to_string(value.share) + " " + quoted(value.text); }
 std::string show(const option::Repeat& value) {
   return quoted(value.kernel) + " launch " + show(value.launch) + " times " + show(value.times);

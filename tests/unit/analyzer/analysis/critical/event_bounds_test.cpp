@@ -6,6 +6,7 @@
 #include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/augment.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/json_events.h"
 #include "tests/unit/analyzer/shared_traces.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 namespace prof::analyzer {
 namespace {
@@ -157,9 +159,11 @@ void expect_the_path_of_the_report(const Trace& trace, const std::string& what) 
 }
 
 // The number after the key, "12.345", in ns; 0 if the members do not contain the key.
-int64_t member_ns(const std::string& members, const std::string& key) {
+int64_t member_ns(std::string_view members, const std::string& key) {
   const size_t at = members.find("\"" + key + "\":");
-  return at == std::string::npos ? 0 : std::llround(std::strtod(members.c_str() + at + key.size() + 3, nullptr) * 1000);
+  return at == std::string_view::npos
+             ? 0
+             : std::llround(std::strtod(std::string(members.substr(at + key.size() + 3)).c_str(), nullptr) * 1000);
 }
 
 // The sums of the trace's members by name equal the rows of ops.
@@ -168,13 +172,14 @@ void expect_what_ops_says(const Trace& trace, const std::string& what) {
   const Selection everything;
   const ReportOptions options;
   const AnalysisInput input{trace, views, everything, options};
-  Augment augment(trace, views);
+  tests::JsonEvents json;
+  Augment augment(trace, views, json.list);
   struct Times {
     int64_t self_ns = 0, device_ns = 0;
     bool calls = false;
   };
   std::map<std::string, Times> sums;
-  AugmentMembers members;
+  EventMembers members(json.list);
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
     if (range.style != RangeStyle::PushPop || range.kind == RangeKind::Python) continue;
@@ -227,12 +232,13 @@ TEST(EventBounds, RangesSayWhatOpsSays) {
   // The Python function's own time: 1,000,000 minus the step. The step's own time: 899,000 minus 88,000 (layer_norm)
   // and 80,000 (add); is_leaf is no child.
   const Views views(run.trace);
-  Augment augment(run.trace, views);
+  tests::JsonEvents json;
+  Augment augment(run.trace, views, json.list);
   std::map<std::string, std::string> texts;
   for (uint32_t row = 0; row < run.trace.ranges.size(); ++row) {
-    AugmentMembers members;
+    EventMembers members(json.list);
     augment.range(row, members);
-    texts[std::string(run.trace.range_name(run.trace.ranges[row]))] += members.text() + "|";
+    texts[std::string(run.trace.range_name(run.trace.ranges[row]))] += std::string(members.text()) + "|";
   }
   EXPECT_EQ(member_ns(texts["main.py(1): run"], "self time (us)"), 101'000);
   EXPECT_EQ(member_ns(texts["main.py(1): run"], "device time (us)"), 50'000);

@@ -6,6 +6,7 @@
 #include "analyzer/reports/nvprof_summary.h"
 #include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/json_events.h"
 #include "tests/unit/analyzer/shared_traces.h"
 
 #include <gtest/gtest.h>
@@ -278,8 +279,9 @@ TEST(Augment, AddsUpDeviceTimeOverAllRangesAroundALaunchWhateverTheirKind) {
   hand.kernel(30'000, 34'000, 2);
   hand.finish();
   const Views views(trace);
-  Augment augment(trace, views);
-  AugmentMembers members;
+  tests::JsonEvents json;
+  Augment augment(trace, views, json.list);
+  EventMembers members(json.list);
   const auto of_range = [&](uint32_t row) {
     members.clear();
     augment.range(row, members);

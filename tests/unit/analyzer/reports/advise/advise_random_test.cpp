@@ -28,6 +28,7 @@ void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events, Drawn draw
   run.thread(1, 600), run.thread(0, 501);
   run.device(0, 1), run.device(1, 0);
   run.stream(1, 8), run.stream(2, 9);
+  for (Process& process : run.trace.processes) process.host = "node";
   static constexpr const char* kApis[] = {
       "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",     "cudaStreamSynchronize", "cudaDeviceSynchronize",
       "cudaMalloc",       "cudaMemset",      "cudaEventQuery", "cudaFuncGetAttributes"};

@@ -311,13 +311,14 @@ TEST(Advise, EvenDevicesAreNoFinding) {
 void two_ranks(AdvisedRun& run) {
   constexpr std::string_view kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
   run.process(200);
-  run.trace.processes[1].facts = {{"rank", "1"}};
+  run.trace.processes[1].rank = 1;
   run.thread(1, 600);
   run.device(1, 0);
   run.stream(1, 7);
   run.launched(0, 5, 10, 100, 0, kReduce);
   run.launched(0, 5, 6, 60, 1, "compute", 1);
   run.launched(7, 9, 62, 100, 1, kReduce, 1);
+  for (Process& process : run.trace.processes) process.host = "node";
 }
 
 TEST(Advise, ARankWaitsInACollectiveForALaterOne) {
@@ -333,7 +334,7 @@ TEST(Advise, ARankWaitsInACollectiveForALaterOne) {
 void ranks_with_clocks(AdvisedRun& run, int64_t collectives, int64_t ahead_ns, int64_t jitter_ns = 0) {
   constexpr std::string_view kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
   run.process(200);
-  run.trace.processes[1].facts = {{"rank", "1"}};
+  run.trace.processes[1].rank = 1;
   run.thread(1, 600);
   run.device(1, 0);
   run.stream(1, 7);
@@ -350,32 +351,28 @@ TEST(Advise, TheLateRankIsFoundAlsoIfClocksOfHostsDiffer) {
     AdvisedRun run;
     ranks_with_clocks(run, 5, ahead_ns);
     ASSERT_NE(run.found("late-rank"), "") << ahead_ns;
-    EXPECT_EQ(run.evidence("late-rank")
-                  .rfind("other processes wait in communication kernels for rank 1 (pid 200); it "
-                         "comes last to 5 of 5 collectives; the others' kernels wait ",
-                         0),
-              0u)
-        << run.evidence("late-rank");
-    const bool differ = ahead_ns > 10'000;
-    EXPECT_EQ(run.evidence("late-rank").find("the clocks of the hosts differ by up to") != std::string::npos, differ);
-    EXPECT_EQ(run.has_note("late-rank: the recorded times cannot tell"), ahead_ns == 3'000'000)
-        << "the difference is more than the wait of 52 us";
+    const std::string longest = ahead_ns == 10'000 ? "62.000us" : "52.000us";  // so small a difference is kept
+    EXPECT_TRUE(run.evidence("late-rank")
+                    .starts_with("other processes wait in communication kernels for rank 1 (pid "
+                                 "200); it comes last to 5 of 5 collectives;"));
+    EXPECT_TRUE(run.evidence("late-rank").ends_with("at most " + longest)) << run.evidence("late-rank");
+    EXPECT_FALSE(run.has_note("late-rank: cannot tell"));
   }
 }
 
-TEST(Advise, ClocksThatDifferAndDriftByMoreThanTheWaitHideTheLateRank) {
+TEST(Advise, ClocksThatNoDriftExplainsHideTheLateRank) {
   AdvisedRun run;
   ranks_with_clocks(run, 6, 3'000'000, 900'000);
   EXPECT_EQ(run.found("late-rank"), "");
-  EXPECT_TRUE(run.has_note("late-rank: the recorded times cannot tell"));
+  EXPECT_TRUE(run.has_note("late-rank: cannot tell"));
 }
 
-TEST(Advise, TwoCollectivesShowNothingAboutClocks) {
+TEST(Advise, TwoCollectivesDoNotShowWhoIsLate) {
   for (const int64_t collectives : {2, 3}) {
     AdvisedRun run;
-    ranks_with_clocks(run, collectives, 3'000'000);
+    ranks_with_clocks(run, collectives, 0);
     EXPECT_EQ(run.found("late-rank").empty(), collectives == 2);
-    EXPECT_TRUE(run.has_note("late-rank: the recorded times cannot tell"));
+    EXPECT_EQ(run.has_note("late-rank: cannot tell"), collectives == 2);
   }
 }
 

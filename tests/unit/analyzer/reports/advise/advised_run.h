@@ -1,6 +1,7 @@
 // A hand-made run for tests of advise, what-if and the critical path: what the host costs and what could be saved.
 #pragma once
 
+#include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/reports/advise/advise_rules.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -28,6 +29,7 @@ struct AdvisedRun : HandTrace {
   const analyzer::Table& advise() {
     if (!table) {
       finish();
+      analyzer::align_clocks(trace);
       table = std::make_unique<analyzer::Table>(report(analyzer::report_advise));
     }
     return *table;

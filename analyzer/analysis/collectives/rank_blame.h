@@ -1,0 +1,85 @@
+// Which rank holds a job that hangs? A collective ends when all ranks of its communicator have entered it. So the rank
+// that did not enter the last one, or that entered another one, holds the others. Used by prof blame. Definitions:
+// docs/blame.md.
+//
+// Only what the logs show makes a rank a culprit. What happened after the last record of a log is not known, unless the
+// process was over by then. A rank that itself waits in another communicator is no culprit; the rank for which it waits
+// may be one.
+#pragma once
+
+#include "analyzer/analysis/views.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Of the last collective of a rank, or of the one that others entered.
+enum class CollectiveState : uint8_t {
+  Finished,    // its GPU operation has ended
+  Launched,    // its GPU operation was launched; whether it ended is not recorded
+  Entered,     // the call was entered, and launched nothing
+  NotEntered,  // others entered it, and this rank did not
+  Unknown      // others entered it; whether this rank did is not recorded
+};
+std::string_view state_name(CollectiveState state);
+
+// A rank of a communicator.
+struct BlameRank {
+  uint32_t process = kNone;     // row of Trace::processes; kNone: no log has this rank
+  std::optional<int64_t> rank;  // in the communicator
+  CollectiveState state = CollectiveState::Unknown;
+  std::optional<uint64_t> number;  // of its last collective on the communicator
+  std::string collective;          // the last collective with its arguments; empty: none
+  std::optional<int64_t> ago_ns;   // from its start to the end of the logs
+  std::string note;                // why the state is unknown, or where the rank is
+};
+
+struct BlameCommunicator {
+  std::string name;    // "0x1111"
+  uint64_t ranks = 0;  // 0: not known
+  std::vector<BlameRank> of_rank;
+};
+
+enum class FindingKind : uint8_t {
+  NotEntered,       // a rank did not enter a collective
+  OtherCollective,  // a rank entered another collective, or one of another type or size
+  OtherOrder,       // a rank entered two collectives in the other order
+  NoPartner,        // a send without its receive, or the reverse
+  Circle            // ranks wait for each other in several communicators
+};
+std::string_view finding_name(FindingKind kind);
+
+// A rank that holds the others.
+struct BlameFinding {
+  FindingKind kind{};
+  uint32_t process = kNone;
+  std::string communicator;
+  std::optional<int64_t> rank;
+  std::string text;  // a sentence
+};
+
+struct Blame {
+  std::vector<BlameCommunicator> communicators;
+  std::vector<BlameFinding> findings;
+  std::vector<std::string> unknown;  // why it cannot be told whether another rank holds the job
+  std::vector<std::string> notes;    // what is not recorded, and which option records it
+  uint64_t collectives = 0;          // calls in the logs
+};
+
+// `after_ns`: others must have waited at least so long. O(calls · log calls).
+Blame find_blame(const Trace& trace, const Views& views, int64_t after_ns);
+
+// Which call, wait or code each thread of a process was in at the end of its log, the thread `first` first. Also used
+// for the sentences.
+struct ThreadPlace {
+  uint32_t thread = 0;
+  std::string text;   // "in cuStreamSynchronize for 214 s"
+  std::string stack;  // empty: not recorded
+};
+std::vector<ThreadPlace> thread_places(const Trace& trace, const Views& views, uint32_t process, uint32_t first);
+
+}  // namespace prof::analyzer

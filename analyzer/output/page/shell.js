@@ -1,0 +1,79 @@
+// What all parts of the page of `prof page` use: its data, numbers as text, colours, and a canvas that follows its
+// size, the resolution and the theme. The parts are joined into one script, in the order of analyzer/CMakeLists.txt. All
+// texts come from the JSON in the element "data" and reach the page as text nodes only.
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+const text = number => number < 0 || number == null ? "" : data.texts[number];
+const KINDS = ["kernel", "copy", "memset", "CUDA graph", "range", "call", "idle", "state of the thread", "host sample"];
+const HUES = [
+  [130, 42], [210, 60], [190, 50], [150, 45], [30, 62], [268, 40], [0, 0], [95, 30], [340, 40]
+];  // hue, saturation by kind
+const make = (tag, content, parent) => {
+  const element = document.createElement(tag);
+  if (content !== undefined) element.textContent = content;
+  if (parent) parent.append(element);
+  return element;
+};
+const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
+function time(ns) {
+  const [unit, by] = Math.abs(ns) >= 1e9 ? ["s", 1e9] :
+      Math.abs(ns) >= 1e6                ? ["ms", 1e6] :
+      Math.abs(ns) >= 1e3                ? ["us", 1e3] :
+                                           ["ns", 1];
+  return by === 1 ? `${Math.round(ns)} ns` : `${Number((ns / by).toPrecision(5))} ${unit}`;
+}
+const bytes = n => n >= 2 ** 30 ? `${(n / 2 ** 30).toFixed(2)} GiB` :
+    n >= 2 ** 20 ? `${(n / 2 ** 20).toFixed(2)} MiB` :
+    n >= 1024 ? `${(n / 1024).toFixed(1)} KiB` :
+                `${n} B`;
+const grouped = new Intl.NumberFormat("en"), count = n => grouped.format(n);
+// A search for a part of a name, or /a regular expression/. Returns null for none; throws for a wrong expression.
+function matcher(words) {
+  const given = words.match(/^\/(.+)\/$/);
+  if (!words) return null;
+  if (given) return (expression => name => expression.test(name))(new RegExp(given[1], "i"));
+  return (part => name => name.toLowerCase().includes(part))(words.toLowerCase());
+}
+let light = 72;  // of all colours, by the theme
+function color(name, kind) {
+  let hash = 0;
+  for (let i = 0; i < name.length; ++i) hash = (hash * 31 + name.charCodeAt(i)) | 0;
+  const [hue, saturation] = HUES[kind] || HUES[4];
+  return `hsl(${hue + (hash & 63) - 32} ${saturation}% ${light + (hash >> 6 & 7)}%)`;
+}
+
+// ---- Canvas that follows its size, the resolution and the theme.
+function prepare(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  const c = canvas.getContext("2d");
+  c.scale(ratio, ratio);
+  c.font = "12px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  const style = getComputedStyle(document.documentElement);
+  const tone = name => style.getPropertyValue(name).trim();
+  return {
+    c,
+    paper: tone("--paper"),
+    panel: tone("--panel"),
+    ink: tone("--ink"),
+    soft: tone("--soft"),
+    line: tone("--line"),
+    mark: tone("--mark")
+  };
+}
+const letters = new Map();
+function fit(c, words, width) {  // cut at its end
+  let sum = 0, fits = 0;
+  for (let n = 0; n < words.length; ++n) {
+    if (sum + 10 <= width) fits = n;
+    if (!letters.has(words[n])) letters.set(words[n], c.measureText(words[n]).width);
+    sum += letters.get(words[n]);
+    if (sum > width) return fits > 1 ? words.slice(0, fits) + "…" : "";
+  }
+  return words;
+}

@@ -1,0 +1,151 @@
+#include "analyzer/reports/advise/advise_idle_sentence.h"
+
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/host_code_times.h"
+#include "analyzer/analysis/select/window_finder.h"
+#include "analyzer/analysis/stacks/host_code_names.h"
+#include "analyzer/base/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr double kNamedPercent = 5;  // of the window, of the idle time
+constexpr size_t kMostNamed = 3, kMostSentences = 8;
+
+struct IdleOfDevice {
+  int64_t idle_ns = 0;
+  HostCodeTimes times;
+};
+
+class Sentences {
+ public:
+  explicit Sentences(const AnalysisInput& input)
+      : whole_run_(input.options.window == "gpu" || input.options.window == "run"),
+        trace_(input.trace),
+        stacks_(call_stacks(input.views)),
+        names_(trace_, stacks_) {}
+
+  // Empty: the samples show nothing worth a sentence.
+  std::string about(const Window& window, DeviceId id, const IdleOfDevice& idle) {
+    if (percent(idle.idle_ns, window.length_ns()) < kNamedPercent || idle.times.samples() == 0) return {};
+    const HostCodeDivision division = names_.divide(idle.times);
+    std::string text = fmt::format("{} is idle {:.0f} % of {}", device_name(id),
+                                   percent(idle.idle_ns, window.length_ns()), window_name(window));
+    size_t listed = 0;
+    std::string_view action;
+    for (const HostCodeTime& each : division.groups) {
+      const double share = percent(each.time_ns, idle.idle_ns);
+      if (share < kNamedPercent || listed == kMostNamed) break;
+      const uint32_t most = code_of(idle.times, each.group);
+      const HostCode& code = idle.times.codes()[most];
+      text += fmt::format("{} {:.0f} % (+-{:.0f}){} is {}", listed == 0 ? "." : ";", share,
+                          percent(each.half_ns, idle.idle_ns), listed == 0 ? " of that" : "",
+                          what(code, names_.state(each.group), names_.code(each.group)));
+      if (const std::string caller = caller_of(code.stack); !caller.empty())
+        text += fmt::format(", called from {}", caller);
+      if (listed++ == 0) action = action_in_state(code);
+    }
+    if (listed == 0) return {};
+    if (const double share = percent(division.not_sampled_ns, idle.idle_ns); share >= kNamedPercent)
+      text += fmt::format("; {:.0f} % is not sampled", share);
+    return text + fmt::format("; do: {}", action);
+  }
+
+ private:
+  std::string window_name(const Window& window) const { return whole_run_ ? "the run" : window.label; }
+  // "tokenize (app.py:41)", "sleeping in rest (app.py:7)", "waiting for a CPU".
+  static std::string what(const HostCode& code, std::string_view state, std::string_view name) {
+    if (code.state == HostState::Running) return std::string(name);
+    const std::string_view does = code.state == HostState::Runnable ? "waiting for a CPU" : state;
+    return code.stack == StackId{} ? std::string(does) : fmt::format("{} in {}", does, name);
+  }
+  std::string device_name(DeviceId id) const {
+    const Device& device = trace_.device(id);
+    const Process& process = trace_.processes[index(device.process)];
+    const auto devices = std::count_if(trace_.devices.begin(), trace_.devices.end(),
+                                       [&](const Device& each) { return each.process == device.process; });
+    const std::string owner =
+        process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("process {}", process.pid);
+    return devices == 1 ? fmt::format("the GPU of {}", owner) : fmt::format("GPU {} of {}", device.ordinal, owner);
+  }
+  // The code of the group with the most samples.
+  uint32_t code_of(const HostCodeTimes& times, uint32_t group) {
+    uint32_t most = 0;
+    uint64_t samples = 0;
+    for (const HostCodeTime& each : times.divide([](uint32_t code) { return code; }).groups) {
+      if (names_.group(times.codes()[each.group]) != group || each.samples <= samples) continue;
+      most = each.group;
+      samples = each.samples;
+    }
+    return most;
+  }
+  std::string caller_of(StackId stack) {
+    if (stack == StackId{}) return {};
+    const std::span<const uint32_t> rows = stacks_.merged().of(stack);
+    const size_t caller = stacks_.merged().best(stack) + 1;
+    return caller < rows.size() ? stacks_.merged().frame_text(rows[caller]) : std::string();
+  }
+
+  const bool whole_run_;
+  const Trace& trace_;
+  CallStacks& stacks_;
+  HostCodeNames names_;
+};
+
+}  // namespace
+
+std::string_view action_in_state(const HostCode& code) {
+  if (code.state == HostState::Running)
+    return "make it cheaper, take it out of the loop, or run it in another thread or process while the GPU works";
+  if (code.state == HostState::Runnable) return "give the thread a CPU of its own: fewer busy threads, other CPUs";
+  switch (code.blocked_in) {
+    case BlockedIn::File: return "read ahead in another thread or process, or keep the data in memory";
+    case BlockedIn::Lock: return "find out who holds the lock, and hold it for a shorter time";
+    case BlockedIn::Sleep: return "wait for the event instead of a time";
+    case BlockedIn::Network: return "launch the next work before waiting for the network, or receive in another thread";
+    case BlockedIn::Pipe:
+    case BlockedIn::Child:
+      return "find out what the other process does: more workers, a larger prefetch_factor, less work for each item";
+    case BlockedIn::Gil: return "find out which thread holds the GIL: run its work in another process";
+    case BlockedIn::Thread:
+    case BlockedIn::Condition: return "find out which thread it waits for, and what that thread does";
+    default: return "launch the next work before waiting";
+  }
+}
+
+std::vector<std::string> idle_sentences(const AnalysisInput& input, const std::vector<Window>& windows) {
+  const HostSampleRows& rows = host_sample_rows(input.views);
+  if (!rows.any() || windows.empty()) return {};
+  const Trace& trace = input.trace;
+  const WindowFinder finder(windows);
+  std::map<std::pair<size_t, uint32_t>, IdleOfDevice> idle;  // by window, then by device
+  divide_gaps(
+      trace, input.views, input.selection, finder.hull(), [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+        finder.each(gap.begin_ns, gap.end_ns, [&](size_t window) {
+          IdleOfDevice& of =
+              idle.try_emplace({window, index(gap.device)}, IdleOfDevice{0, HostCodeTimes(trace, rows)}).first->second;
+          for (const GapPiece& piece : pieces) {
+            const Interval part = inside(piece, windows[window].begin_ns, windows[window].end_ns);
+            of.idle_ns += part.length_ns();
+            if (needs_samples(piece)) of.times.add(piece.thread, part);
+          }
+        });
+      });
+  Sentences sentences(input);
+  std::vector<std::string> texts;
+  for (const auto& [key, of] : idle) {
+    std::string text = sentences.about(windows[key.first], DeviceId{key.second}, of);
+    if (!text.empty() && texts.size() < kMostSentences) texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,204 @@
+#include "preload/pc_sampling/pc_session.h"
+
+#include "preload/base/decimal.h"
+#include "preload/hardware_counters/counter_params.h"
+#include "preload/log/count.h"
+
+#include <cstring>
+
+namespace prof::preload {
+
+#if PROF_CUPTI_PC_SAMPLING
+
+bool PcSession::refuse(const char* what, CUptiResult result) {
+  const char* text = nullptr;
+  if (api_->cuptiGetResultString == nullptr || api_->cuptiGetResultString(result, &text) != CUPTI_SUCCESS)
+    text = "an error";
+  // The usual cause has a remedy.
+  const char* const remedy =
+      result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ? "; the driver restricts it to administrators: prof doctor" : "";
+  join(reason_, sizeof reason_, {what, ": ", text, remedy});
+  return false;
+}
+
+bool PcSession::open(const Cupti& api, CUcontext context, uint32_t period) {
+  api_ = &api;
+  context_ = context;
+  period_ = period;
+  if (api.cuptiPCSamplingEnable == nullptr || api.cuptiPCSamplingDisable == nullptr ||
+      api.cuptiPCSamplingGetData == nullptr || api.cuptiPCSamplingSetConfigurationAttribute == nullptr ||
+      api.cuptiPCSamplingGetNumStallReasons == nullptr || api.cuptiPCSamplingGetStallReasons == nullptr) {
+    join(reason_, sizeof reason_, {"this CUPTI has no PC sampling (CUDA 11.3 and newer have it)"});
+    context_ = nullptr;
+    return false;
+  }
+  if (enable()) return true;
+  abandon();
+  return false;
+}
+
+bool PcSession::enable() {
+  CUpti_PCSamplingEnableParams params{};
+  params.size = CUpti_PCSamplingEnableParamsSize;
+  params.ctx = context_;
+  const CUptiResult result = api_->cuptiPCSamplingEnable(&params);
+  if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingEnable", result);
+  if (configure(period_, false) && find_reasons() && make_buffer() && configure(period_, true) && drop_first())
+    return true;
+  CUpti_PCSamplingDisableParams disable{};
+  disable.size = CUpti_PCSamplingDisableParamsSize;
+  disable.ctx = context_;
+  api_->cuptiPCSamplingDisable(&disable);
+  return false;
+}
+
+bool PcSession::find_reasons() {
+  size_t count = 0;
+  CUpti_PCSamplingGetNumStallReasonsParams number{};
+  number.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
+  number.ctx = context_;
+  number.numStallReasons = &count;
+  CUptiResult result = api_->cuptiPCSamplingGetNumStallReasons(&number);
+  if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingGetNumStallReasons", result);
+  if (count > kMostReasons) {
+    join(reason_, sizeof reason_, {"CUPTI has ", Decimal(count).text(), " stall reasons, more than a log holds"});
+    return false;
+  }
+  static_assert(kNameBytes == CUPTI_STALL_REASON_STRING_SIZE);
+  static char names[kMostReasons][kNameBytes];  // one session opens at a time
+  char* to[kMostReasons];
+  uint32_t index[kMostReasons] = {};
+  for (uint32_t i = 0; i < kMostReasons; ++i) to[i] = names[i];
+  CUpti_PCSamplingGetStallReasonsParams params{};
+  params.size = CUpti_PCSamplingGetStallReasonsParamsSize;
+  params.ctx = context_;
+  params.numStallReasons = count;
+  params.stallReasonIndex = index;
+  params.stallReasons = to;
+  result = api_->cuptiPCSamplingGetStallReasons(&params);
+  if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingGetStallReasons", result);
+  reasons_ = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (index[i] >= kMostReasons) {
+      join(reason_, sizeof reason_, {"CUPTI has a stall reason with the number ", Decimal(index[i]).text()});
+      return false;
+    }
+    std::memcpy(names_[index[i]], names[i], kNameBytes - 1);
+    if (index[i] >= reasons_) reasons_ = index[i] + 1;
+  }
+  return true;
+}
+
+uint32_t PcSession::reason_names(char* to, uint32_t size) const {
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < reasons_; ++i) {
+    const auto name = static_cast<uint32_t>(std::strlen(names_[i]));
+    if (used + name + 1 > size) break;
+    if (i != 0) to[used++] = '\n';
+    std::memcpy(to + used, names_[i], name);
+    used += name;
+  }
+  return used;
+}
+
+bool PcSession::make_buffer() {
+  const size_t pcs = kPcs * sizeof(CUpti_PCSamplingPCData);
+  const size_t stalls = size_t{kPcs} * reasons_ * sizeof(CUpti_PCSamplingStallReason);
+  constexpr size_t kData = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
+  const size_t bytes = kData + pcs + stalls;
+  if (buffer_.bytes != bytes && !buffer_.make(bytes)) return refuse("mmap", CUPTI_ERROR_OUT_OF_MEMORY);
+  data_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at);
+  clear_buffer();
+  return true;
+}
+
+void PcSession::clear_buffer() {
+  constexpr size_t kData = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
+  auto* const pcs = reinterpret_cast<CUpti_PCSamplingPCData*>(buffer_.at + kData);
+  auto* const stalls = reinterpret_cast<CUpti_PCSamplingStallReason*>(pcs + kPcs);
+  *data_ = {};
+  data_->size = sizeof(CUpti_PCSamplingData);
+  data_->collectNumPcs = kPcs;
+  data_->pPcData = pcs;
+  for (uint32_t i = 0; i < kPcs; ++i) {
+    pcs[i].size = sizeof(CUpti_PCSamplingPCData);
+    pcs[i].stallReasonCount = 0;
+    pcs[i].stallReason = stalls + size_t{i} * reasons_;
+  }
+}
+
+// CUPTI samples with its own period from the start. What it took before the period was set would get a wrong weight.
+bool PcSession::drop_first() {
+  for (Read result = Read::More; result == Read::More;) {
+    result = read();
+    if (result == Read::Refused) return false;
+    if (data_->totalSamples != 0) count(format::LossCounter::pc_samples_dropped, data_->totalSamples);
+  }
+  return true;
+}
+
+bool PcSession::set_period(uint32_t period) { return configure(period, false); }
+
+bool PcSession::configure(uint32_t period, bool first) {
+  CUpti_PCSamplingConfigurationInfo info[3] = {};
+  info[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+  info[0].attributeData.samplingPeriodData.samplingPeriod = period;
+  info[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
+  info[1].attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+  info[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+  info[2].attributeData.samplingDataBufferData.samplingDataBuffer = data_;
+  CUpti_PCSamplingConfigurationInfoParams params{};
+  params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
+  params.ctx = context_;
+  params.numAttributes = first ? 3 : 1;
+  params.pPCSamplingConfigurationInfo = info;
+  const CUptiResult result = api_->cuptiPCSamplingSetConfigurationAttribute(&params);
+  if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingSetConfigurationAttribute", result);
+  period_ = period;
+  return true;
+}
+
+PcSession::Read PcSession::read() {
+  clear_buffer();
+  CUpti_PCSamplingGetDataParams params{};
+  params.size = CUpti_PCSamplingGetDataParamsSize;
+  params.ctx = context_;
+  params.pcSamplingData = data_;
+  const CUptiResult result = api_->cuptiPCSamplingGetData(&params);
+  if (result == CUPTI_ERROR_OUT_OF_MEMORY || (result == CUPTI_SUCCESS && data_->hardwareBufferFull != 0))
+    return Read::Full;
+  if (result != CUPTI_SUCCESS) {
+    refuse("cuptiPCSamplingGetData", result);
+    return Read::Refused;
+  }
+  return data_->remainingNumPcs != 0 ? Read::More : Read::Done;
+}
+
+bool PcSession::restart() {
+  const CUcontext context = context_;
+  close();
+  context_ = context;
+  if (enable()) return true;
+  abandon();
+  return false;
+}
+
+bool PcSession::close() {
+  clear_buffer();
+  CUpti_PCSamplingDisableParams params{};
+  params.size = CUpti_PCSamplingDisableParamsSize;
+  params.ctx = context_;
+  const CUptiResult result = api_->cuptiPCSamplingDisable(&params);
+  context_ = nullptr;
+  return result == CUPTI_SUCCESS || refuse("cuptiPCSamplingDisable", result);
+}
+
+void PcSession::abandon() {
+  context_ = nullptr;
+  buffer_.drop();
+  data_ = nullptr;
+}
+
+#endif
+
+}  // namespace prof::preload

@@ -1,0 +1,68 @@
+// How does CUPTI's PC sampling run on one context? Only one caller at a time may use an object. Functions return false
+// if CUPTI refused; reason() has the cause. The continuous mode is used: kernels run as without it.
+//
+//   open() read() … set_period() … read() close()
+#pragma once
+
+#include "preload/capture/cupti/cupti_library.h"
+#include "preload/hardware_counters/own_pages.h"
+
+#include <cstdint>
+
+namespace prof::preload {
+
+#if PROF_CUPTI_PC_SAMPLING
+
+class PcSession {
+ public:
+  static constexpr uint32_t kMostReasons = 64;  // PcSamples::kReasonBits
+  static constexpr uint32_t kPcs = 4096;        // of one read: 1.6 MiB with 40 reasons
+
+  bool open(const Cupti& api, CUcontext context, uint32_t period);
+  bool set_period(uint32_t period);  // 2^period cycles
+  uint32_t period() const { return period_; }
+
+  enum class Read {
+    Refused,
+    Done,
+    More,
+    Full
+  };  // More: further samples are ready; Full: they were lost, see restart()
+  // Samples since the last read, in data(). Valid until the next call.
+  Read read();
+  const CUpti_PCSamplingData& data() const { return *data_; }
+  // After Full: CUPTI samples again.
+  bool restart();
+  // Ends sampling. True: data() has the last samples.
+  bool close();
+  void abandon();  // without a call
+
+  CUcontext context() const { return context_; }
+  bool is_open() const { return context_ != nullptr; }
+  const char* reason() const { return reason_; }
+  // CUPTI's names, one per line, by number. Returns the bytes written, at most `size`.
+  uint32_t reason_names(char* to, uint32_t size) const;
+  static constexpr uint32_t kNameBytes = 128;
+
+ private:
+  bool enable();
+  bool configure(uint32_t period, bool first);
+  bool find_reasons();
+  bool make_buffer();
+  void clear_buffer();
+  bool drop_first();
+  bool refuse(const char* what, CUptiResult result);
+
+  const Cupti* api_ = nullptr;
+  CUcontext context_ = nullptr;
+  uint32_t period_ = 0;
+  uint32_t reasons_ = 0;                       // 1 + the largest number of a reason
+  char names_[kMostReasons][kNameBytes] = {};  // by number
+  OwnPages buffer_;
+  CUpti_PCSamplingData* data_ = nullptr;  // in the buffer, followed by its PCs and their reasons
+  char reason_[256] = "";
+};
+
+#endif
+
+}  // namespace prof::preload

@@ -1,0 +1,142 @@
+#include "preload/stacks/copied_stack.h"
+
+#include "preload/base/own_library.h"
+#include "preload/format/stack_definitions.h"
+#include "preload/stacks/rule_lookup.h"
+#include "preload/stacks/signal_frame.h"
+
+namespace prof::preload {
+
+namespace {
+
+constexpr uint32_t kMostCopyGuesses = 32;  // consecutive frames without unwind information
+constexpr uint32_t kMostSteps = 1024;      // frames of ours, which are left out, too
+
+class CopyWalk {
+ public:
+  CopyWalk(const StackCopy& copy, FrameRegisters at, bool knows_fp, CopiedStack& to)
+      : copy_(copy), at_(at), knows_fp_(knows_fp), to_(to) {}
+
+  void run() {
+    for (uint32_t step = 0; step < kMostSteps; ++step) {
+      if (to_.count == to_.most) {
+        if (rule_of(at_.pc, interrupted_).kind() != RuleKind::Outermost) to_.flags |= format::kStackNativeCut;
+        return;
+      }
+      const uint64_t pc = interrupted_ ? at_.pc + 1 : at_.pc;
+      if (!g_own_memory.holds(at_.pc)) to_.frames[to_.count++] = pc;
+      const UnwindRule here = rule_of(at_.pc, interrupted_);
+      bool ok = false;
+      switch (here.kind()) {
+        case RuleKind::Outermost: return;
+        case RuleKind::Plain: ok = apply(here); break;
+        case RuleKind::Signal: ok = leave_signal(); break;
+        default: ok = follow_frame_pointers(); break;
+      }
+      if (ok) continue;
+      if (to_.reaches_end_of_copy) {
+        to_.flags |= format::kStackNativeCut;
+      } else {
+        to_.flags |= format::kStackBroken;
+      }
+      return;
+    }
+    to_.flags |= format::kStackNativeCut;
+  }
+
+ private:
+  bool read(uint64_t address, uint64_t& value) {
+    if (copy_.read(address, value)) return true;
+    to_.reaches_end_of_copy |= address >= copy_.low + copy_.bytes && (address & 7) == 0;
+    return false;
+  }
+  bool need_fp() {
+    to_.needs_register |= !knows_fp_;
+    return knows_fp_;
+  }
+
+  static UnwindRule rule_of(uint64_t pc, bool interrupted) {
+    const UnwindRule known = known_rule(pc, interrupted);
+    return known.kind() != RuleKind::None ? known : learn_unknown_rule(pc, interrupted);
+  }
+
+  bool apply(UnwindRule rule) {
+    const bool by_fp = (static_cast<uint8_t>(rule.base()) & 1) != 0;
+    if (by_fp && !need_fp()) return false;
+    uint64_t cfa = (by_fp ? at_.fp : at_.sp) + static_cast<uint64_t>(rule.cfa());
+    if (rule.base() >= CfaBase::AtSp && !read(cfa, cfa)) return false;
+    if (cfa <= at_.sp) return false;
+    uint64_t pc = 0;
+    if (!read(cfa + static_cast<uint64_t>(rule.ra()), pc)) return false;
+    switch (rule.fp_rule()) {
+      case FpRule::Same: break;
+      case FpRule::FromCfa: knows_fp_ = read(cfa + static_cast<uint64_t>(rule.fp()), at_.fp); break;
+      case FpRule::FromFp:
+        if (!need_fp()) return false;
+        knows_fp_ = read(at_.fp + static_cast<uint64_t>(rule.fp()), at_.fp);
+        break;
+      case FpRule::Lost: knows_fp_ = false; break;
+    }
+    at_.sp = cfa;
+    return go_to(pc);
+  }
+
+  bool go_to(uint64_t pc) {
+    at_.pc = plain_address(pc);
+    interrupted_ = false;
+    return is_code_address(at_.pc);
+  }
+
+  // The interrupted code may have run on another stack, which is not in the copy.
+  bool leave_signal() {
+    FrameRegisters before;
+    if (!read(at_.sp + kSavedPc, before.pc) || !read(at_.sp + kSavedSp, before.sp) ||
+        !read(at_.sp + kSavedFp, before.fp) || !is_code_address(before.pc)) {
+      return false;
+    }
+    at_ = before;
+    knows_fp_ = true;
+    interrupted_ = true;
+    return true;
+  }
+
+  // As in native_stack.cpp: the frames between are kept only if they lead to code with a rule.
+  bool follow_frame_pointers() {
+    const uint32_t before = to_.count;
+    if (!need_fp()) return false;
+    FrameRegisters guess = at_;
+    for (uint32_t i = 0; i < kMostCopyGuesses && to_.count < to_.most; ++i) {
+      uint64_t pc = 0, fp = 0;
+      if (guess.fp < guess.sp || !read(guess.fp, fp) || !read(guess.fp + 8, pc)) break;
+      guess.sp = guess.fp + 16;
+      guess.fp = fp;
+      guess.pc = plain_address(pc);
+      if (!is_code_address(guess.pc)) break;
+      const RuleKind kind = rule_of(guess.pc, false).kind();
+      if (kind == RuleKind::None) break;
+      if (kind != RuleKind::Unknown) {
+        at_ = guess;
+        interrupted_ = false;
+        to_.flags |= format::kStackFramePointers;
+        return true;
+      }
+      to_.frames[to_.count++] = guess.pc;
+    }
+    to_.count = before;
+    return false;
+  }
+
+  const StackCopy& copy_;
+  FrameRegisters at_;
+  bool knows_fp_;
+  bool interrupted_ = true;
+  CopiedStack& to_;
+};
+
+}  // namespace
+
+void walk_copy(const StackCopy& copy, FrameRegisters at, bool knows_fp, CopiedStack& to) {
+  CopyWalk(copy, at, knows_fp, to).run();
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,392 @@
+// The chain of frames is read once, from the innermost frame that the interpreter shows now. It belongs to the copy of
+// the native stack if
+// - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
+//   native stack; later versions keep it in a register or a slot of the loop's frame), and
+// - the copy has as many evaluation loops as the chain has entries.
+// - a register or a word of the copy points into the instructions of that frame's code (3.11 and newer; the loop keeps
+//   the address of the next instruction there). A function that returned and one that was called since may use the same
+//   memory for their frames; their code differs.
+// Frames that were called since are left out. What remains uncertain up to 3.10, where instructions are in an object of
+// their own: the innermost frame may be the later one.
+#include "preload/stacks/python_outside.h"
+
+#include "preload/base/clock.h"
+#include "preload/format/stack_definitions.h"
+#include "preload/record/texts.h"
+#include "preload/stacks/python/outside_memory.h"
+#include "preload/stacks/python/python_check.h"
+#include "preload/stacks/python/python_finder.h"
+#include "preload/stacks/python/python_frames.h"
+#include "preload/stacks/python/python_layouts.h"
+#include "preload/stacks/python/python_lines.h"
+#include "preload/stacks/python/python_text.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+// Reads a window at a time: the fields of an object are next to each other.
+class OutsideMemory {
+ public:
+  template <class T> bool read(uintptr_t at, T& to) const { return bytes(at, &to, sizeof to); }
+  bool bytes(uintptr_t at, void* to, size_t size) const {
+    if (at < at_ || at - at_ > size_ || size_ - (at - at_) < size) {
+      if (size > sizeof window_) return read_outside(at, to, size) == size;
+      at_ = at;
+      size_ = at < 4096 ? 0 : read_outside(at, window_, sizeof window_);
+      if (size_ < size) {
+        size_ = 0;
+        return false;
+      }
+    }
+    std::memcpy(to, window_ + (at - at_), size);
+    return true;
+  }
+
+ private:
+  mutable uintptr_t at_ = 0;
+  mutable size_t size_ = 0;
+  mutable uint8_t window_[256];
+};
+
+constexpr uint32_t kMostChain = 512;
+constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
+
+struct Chain {
+  uintptr_t at[kMostChain] = {};
+  PythonFrame frame[kMostChain];
+  uint32_t count = 0;
+  bool whole = false;
+};
+
+// A place in code that was seen before. The words of the code object distinguish it from one that had its address.
+struct KnownPlace {
+  uint64_t code, position, lines, name, identity;
+  uint32_t id;
+};
+constexpr uint32_t kPlaces = 4096;
+
+// A thread's state, found in the interpreter's list.
+struct KnownState {
+  uint64_t handle;
+  uintptr_t state;
+  uint64_t missed_ns;  // when the list did not contain it
+};
+constexpr uint32_t kStates = 64;
+
+constexpr uint32_t kHidden = ~0u;
+
+// Only one thread at a time uses these: the holder of the sampler's lock.
+KnownPlace g_known_places[kPlaces];
+KnownState g_states[kStates];
+uint8_t g_lines[kMostLines];
+constinit Chain g_chain;
+bool g_checked = false;
+uint32_t g_failed_checks = 0;
+
+constexpr uint32_t kNextThread = 8, kThreadInterpreter = 16;
+constexpr uint32_t kMostThreadStates = 2000, kMostInterpreters = 100;
+
+uintptr_t first_thread_of(const PythonInterpreter& python, const OutsideMemory& memory, uintptr_t interpreter) {
+  if (python.minor >= kFirstPublished) {
+    uint64_t offset = 0;
+    uintptr_t first = 0;
+    constexpr uint32_t kThreadsHead = 9 * 8;  // the published words: 3 + 3 before those of an interpreter
+    return memory.read(reinterpret_cast<uintptr_t>(python.runtime) + kThreadsHead, offset) && offset < (1u << 20) &&
+                   memory.read(interpreter + offset, first)
+               ? first
+               : 0;
+  }
+  // Older versions: among the first words of the interpreter, the one that leads to a thread state of it.
+  for (uint32_t word = 1; word < 48; ++word) {
+    uintptr_t candidate = 0, back = 0;
+    if (!memory.read(interpreter + word * 8, candidate)) return 0;
+    if (candidate % 8 == 0 && candidate > 4096 && OutsideMemory().read(candidate + kThreadInterpreter, back) &&
+        back == interpreter)
+      return candidate;
+  }
+  return 0;
+}
+
+uintptr_t state_in(const KnownPython& known, uintptr_t interpreter, uint64_t handle) {
+  const OutsideMemory memory{};
+  uintptr_t at = first_thread_of(*known.python, memory, interpreter);
+  for (uint32_t i = 0; at != 0 && i < kMostThreadStates; ++i) {
+    uint64_t owner = 0;
+    uintptr_t next = 0;
+    if (!memory.read(at + known.layout->thread_id, owner)) return 0;
+    if (owner == handle) return at;
+    if (!memory.read(at + kNextThread, next)) return 0;
+    at = next;
+  }
+  return 0;
+}
+
+uintptr_t search_state(const KnownPython& known, uint64_t handle) {
+  const PythonInterpreter& python = *known.python;
+  const auto runtime = reinterpret_cast<uintptr_t>(python.runtime);
+  const OutsideMemory memory{};
+  uint64_t head = known.layout->interpreters, next = 0;
+  if (python.minor == 12) head = 40;
+  if (python.minor >= kFirstPublished && (!memory.read(runtime + 5 * 8, head) || !memory.read(runtime + 8 * 8, next)))
+    return 0;
+  if (head > (1u << 20) || next > (1u << 20)) return 0;
+  uintptr_t interpreter = 0;
+  if (!memory.read(runtime + head, interpreter)) return 0;
+  for (uint32_t i = 0; interpreter != 0 && i < kMostInterpreters; ++i) {
+    if (const uintptr_t found = state_in(known, interpreter, handle); found != 0) return found;
+    uintptr_t after = 0;
+    if (python.minor == 12 || !memory.read(interpreter + next, after)) return 0;  // 3.12: the main one only
+    interpreter = after;
+  }
+  return 0;
+}
+
+uintptr_t state_of(const KnownPython& known, uint64_t handle) {
+  constexpr uint64_t kSearchAgain = 50'000'000;
+  KnownState& cached = g_states[(handle >> 12) % kStates];
+  uint64_t owner = 0;
+  if (cached.handle == handle) {
+    if (cached.state != 0 && OutsideMemory().read(cached.state + known.layout->thread_id, owner) && owner == handle)
+      return cached.state;
+    if (cached.state == 0 && monotonic_ns() < cached.missed_ns + kSearchAgain) return 0;
+  }
+  cached = {handle, search_state(known, handle), monotonic_ns()};
+  return cached.state;
+}
+
+bool is_checked(const KnownPython& known, uintptr_t state, uint64_t handle) {
+  constexpr uint32_t kMostFailures = 200;  // a running thread changes its frames while they are checked
+  if (known.checked || g_checked) return true;
+  if (g_failed_checks >= kMostFailures) return false;
+  const Fit fit = check_layout(*known.python, *known.layout, state, handle);
+  g_checked = fit == Fit::Yes;
+  g_failed_checks += fit == Fit::No;
+  return g_checked;
+}
+
+void read_chain(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t at) {
+  g_chain.count = 0;
+  g_chain.whole = false;
+  while (at != 0 && g_chain.count < kMostChain) {
+    PythonFrame frame;
+    if (at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1) return;
+    g_chain.at[g_chain.count] = at;
+    g_chain.frame[g_chain.count++] = frame;
+    at = frame.previous;
+  }
+  g_chain.whole = at == 0;
+}
+
+uint32_t index_in_chain(uintptr_t frame) {
+  for (uint32_t i = 0; i < g_chain.count; ++i) {
+    if (g_chain.at[i] == frame) return i;
+  }
+  return kNone;
+}
+
+// The index of the frame that the copied loop ran; kNone: it is not in the chain.
+uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
+                       const uint64_t* registers, uint32_t register_count) {
+  if (layout.cframe != kNone) {
+    // The innermost struct of a loop that was there when the copy was made.
+    uintptr_t at = 0;
+    if (!memory.read(state + layout.thread_frame, at)) return kNone;
+    for (uint32_t i = 0; at != 0 && at < copy.low && i < kMostChain; ++i) {
+      if (!memory.read(at + layout.cframe + 8, at)) return kNone;  // its previous one
+    }
+    uint64_t frame = 0;
+    return copy.read(at + layout.cframe, frame) ? index_in_chain(frame) : kNone;
+  }
+  uint32_t found = kNone;
+  const auto ends = std::minmax_element(g_chain.at, g_chain.at + g_chain.count);
+  const auto look = [&](uint64_t word) {
+    if (word % 8 == 0 && word >= *ends.first && word <= *ends.second) found = std::min(found, index_in_chain(word));
+  };
+  for (uint32_t i = 0; i < register_count; ++i) look(registers[i]);
+  for (size_t at = 0; at + 8 <= copy.bytes && found != 0; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, copy.data + at, 8);
+    look(word);
+  }
+  return found;
+}
+
+// Whether the copied loop ran this code: the address of its next instruction is in a register, or on the stack of a
+// function that the loop called. A single such address in the registers becomes the frame's position, because the one
+// in the frame may be a later one.
+bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
+               const uint64_t* registers, uint32_t register_count, PythonFrame& frame) {
+  constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
+  uint64_t units = 0;
+  if (!memory.read(frame.code + kCodeUnits, units) || units > (1u << 24)) return false;
+  const uint64_t first = frame.code + layout.code_start, end = first + units * 2;
+  const auto inside = [&](uint64_t word) { return word > first && word <= end && word % 2 == 0; };
+  uint64_t next = 0;
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < register_count; ++i) {
+    if (!inside(registers[i]) || registers[i] == next) continue;
+    next = registers[i];
+    ++found;
+  }
+  if (found == 1) frame.position = next - 2;
+  for (size_t at = 0; at + 8 <= copy.bytes && found == 0; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, copy.data + at, 8);
+    found += inside(word);
+  }
+  return found != 0;
+}
+
+// A copy of a text object, as UTF-8. Empty: not readable.
+std::string_view text_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t object, char* room) {
+  alignas(8) static uint8_t copy[4096];
+  uint32_t state = 0;
+  uint64_t size = 0;
+  if (!memory.read(object + layout.text_state, state) || !memory.read(object + layout.text_size, size)) return {};
+  const bool ascii = (state >> 6 & 1) != 0;
+  const uint64_t bytes = (ascii ? layout.text_ascii : layout.text_other) + size * (state >> 2 & 7);
+  if (size > sizeof copy || bytes > sizeof copy || !memory.bytes(object, copy, bytes)) return {};
+  // The object may have become another one since.
+  if (std::memcmp(copy + layout.text_state, &state, sizeof state) != 0 ||
+      std::memcmp(copy + layout.text_size, &size, sizeof size) != 0)
+    return {};
+  return python_text(layout, reinterpret_cast<uintptr_t>(copy), room);
+}
+
+// kHidden: Python does not show this frame either. 0: no id.
+uint32_t define_place(const PythonInterpreter& python, const PythonLayout& layout, const OutsideMemory& memory,
+                      const PythonFrame& frame, const KnownPlace& words) {
+  constexpr uint8_t kOwnedByGenerator = 1;
+  const uintptr_t code = frame.code;
+  uintptr_t type = 0, file = 0;
+  if (!memory.read(code + layout.object_type, type) || !memory.read(code + layout.code_file, file)) return 0;
+  if (type != reinterpret_cast<uintptr_t>(python.code_type)) return kHidden;
+  const uint32_t traceable = layout.code_first_traceable();
+  int32_t first = 0;
+  if (traceable != kNone && frame.owner != kOwnedByGenerator) {
+    if (!memory.read(code + traceable, first)) return 0;
+    if (offset_of(layout, frame) < int64_t{first} * 2) return kHidden;
+  }
+  char room[kMostPythonText];
+  format::PythonFrameDef def;
+  if (!memory.read(code + layout.code_first_line, def.first_line)) return 0;
+  uint64_t lines = 0;
+  if (!memory.read(words.lines + layout.bytes_size, lines)) return 0;
+  const std::string_view file_text = text_of(layout, memory, file, room);
+  if (file_text.empty()) return 0;
+  def.file = intern_lasting_string(file_text);
+  const std::string_view name_text = text_of(layout, memory, words.name, room);
+  if (name_text.empty()) return 0;
+  def.function = intern_lasting_string(name_text);
+  if (lines <= sizeof g_lines && memory.bytes(words.lines + layout.bytes_data, g_lines, lines)) {
+    def.line = python_line(layout.lines, {reinterpret_cast<const char*>(g_lines), lines}, def.first_line,
+                           offset_of(layout, frame));
+  }
+  return define_python_place(def);
+}
+
+uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, const OutsideMemory& memory,
+                  const PythonFrame& frame) {
+  KnownPlace words{frame.code, frame.position, 0, 0, 0, 0};
+  if (!memory.read(frame.code + layout.code_lines, words.lines) ||
+      !memory.read(frame.code + layout.code_name, words.name) ||
+      !memory.read(frame.code + layout.code_identity, words.identity))
+    return 0;
+  KnownPlace& slot = g_known_places[((frame.code ^ frame.position << 20) * 0x9e3779b97f4a7c15) >> 52];
+  static_assert(kPlaces == 1u << 12);
+  if (slot.id != 0 && slot.code == words.code && slot.position == words.position && slot.lines == words.lines &&
+      slot.name == words.name && slot.identity == words.identity)
+    return slot.id;
+  words.id = define_place(python, layout, memory, frame, words);
+  if (words.id != 0) slot = words;
+  return words.id;
+}
+
+// Native frames inside the evaluation loop.
+uint32_t loops_of(const PythonInterpreter& python, const CopiedStack& native) {
+  uint32_t loops = 0;
+  for (uint32_t i = 0; i < native.count; ++i) loops += native.frames[i] - 1 - python.loop < python.loop_bytes;
+  return loops;
+}
+
+// Writes the frames from that one of the chain outwards. Returns the number of entries; kNone: one cannot be read.
+uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, PythonStack& to) {
+  uint32_t entries = 0;
+  bool in_loop = false;
+  const auto end_loop = [&] {
+    if (in_loop) to.frames[to.count - 1] |= format::kPythonEntry;
+    in_loop = false;
+    ++entries;
+  };
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    const PythonFrame& frame = g_chain.frame[i];
+    if (frame.code == 0) {
+      end_loop();
+      continue;
+    }
+    const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
+    if (id == 0) return kNone;
+    if (id != kHidden) {
+      if (to.count == to.most) {
+        to.flags |= format::kStackPythonCut;
+        return entries;
+      }
+      to.frames[to.count++] = format::python_frame_word(id, false);
+      in_loop = true;
+    }
+    if (frame.entry) end_loop();
+  }
+  return entries;
+}
+
+}  // namespace
+
+PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const CopiedStack& native,
+                               const uint64_t* registers, uint32_t register_count, PythonStack& to) {
+  KnownPython known;
+  if (!known_python(known)) return PythonLook::None;
+  const PythonLayout& layout = *known.layout;
+  const OutsideMemory memory{};
+  uintptr_t finalizing = 1, top = 0;
+  if (!memory.read(reinterpret_cast<uintptr_t>(known.python->runtime) + layout.finalizing, finalizing) ||
+      finalizing != 0)
+    return PythonLook::None;
+  const uintptr_t state = state_of(known, handle);
+  if (state == 0 || !is_checked(known, state, handle)) return PythonLook::None;
+  if (!top_frame(layout, memory, state, top)) return PythonLook::None;
+  const uint32_t loops = loops_of(*known.python, native);
+  if (top == 0) return loops == 0 ? PythonLook::None : PythonLook::Moved;
+  read_chain(layout, memory, top);
+  if (!g_chain.whole) return PythonLook::Moved;
+  const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count);
+  if (first == kNone) return PythonLook::Moved;
+  const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
+  if (ran && g_chain.frame[first].code != 0 &&
+      !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
+    return PythonLook::Moved;
+  const uint32_t entries = write_frames(known, memory, first, to);
+  if (entries == kNone) return PythonLook::Moved;
+  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
+  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
+  return counted && loops != entries ? PythonLook::Moved : PythonLook::Found;
+}
+
+bool is_python_gil(uint64_t address) {
+  KnownPython known;
+  if (!known_python(known) || known.layout->current_thread == kNone) return false;
+  // The lock is in the interpreter's state, before the thread that holds it is stored.
+  return address - reinterpret_cast<uint64_t>(known.python->runtime) < known.layout->current_thread;
+}
+
+void forget_python_outside() {
+  std::memset(static_cast<void*>(g_known_places), 0, sizeof g_known_places);
+  std::memset(static_cast<void*>(g_states), 0, sizeof g_states);
+  g_checked = false;
+  g_failed_checks = 0;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Compares the host samples of programs with what the programs measured themselves. A sample represents the period of
+its log, so samples × period is the time in a state. Sampling is random: a number of samples may be off by four standard
+deviations (of a Poisson number), and the machine's load may change what a program does, never what it measured."""
+import argparse
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from stacks import Stacks
+
+FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
+RUNNING, RUNNABLE, BLOCKED = "0", "1", "2"
+FILE, LOCK, SLEEP, NETWORK, PIPE, CHILD, POLL, THREAD, CONDITION, GIL = (str(n) for n in range(1, 11))
+
+
+class Log:
+    def __init__(self, options, path):
+        text = subprocess.run([options.prof, "dump", path], capture_output=True, encoding="utf-8", errors="replace")
+        assert not text.stderr, text.stderr
+        self.text, self.records, self.counters = text.stdout, [], {}
+        for line in self.text.split("\n"):
+            kind, _, rest = line.partition(" ")
+            if kind == "counter":
+                name, value = rest.split()[:2]
+                self.counters[name.partition("=")[2] or name] = int(value.partition("=")[2] or value)
+            self.records.append((kind, {n: v[1:-1] if v[:1] == '"' else v for n, v in FIELD.findall(rest)}))
+        self.threads = {f["thread"] for k, f in self.records if k == "thread"}
+        self.start = min((int(f["first_tick"]) for k, f in self.records if k == "thread"), default=0)
+        self.strings = {f["id"]: f for k, f in self.records if k == "string"}
+        self.samples = [f for k, f in self.records if k == "host_sample"]
+        self.states = [f for k, f in self.records if k == "host_state"]
+        self.rates = sorted((f for k, f in self.records if k == "host_sampling"), key=lambda f: int(f["from"]))
+        self.period = int(self.rates[0]["period_ns"]) if self.rates else 0
+        header = next(f for k, f in self.records if k == "header")
+        self.ns_per_tick = 1e9 / int(header["ticks_per_second"])
+        self.stacks = Stacks(self.records, self.strings)
+
+    def detail(self, sample):
+        return self.strings[sample["detail"]]["text"] if "detail" in sample else ""
+
+    def stack(self, sample):
+        return self.stacks.texts.get(sample.get("stack"), "")
+
+    def state_ns(self, thread, state):
+        return sum(int(f["duration"]) for f in self.states if f["thread"] == thread and f["state"] == state) * self.ns_per_tick
+
+
+class Checks:
+    def __init__(self):
+        self.wrong = []
+
+    def that(self, holds, text):
+        if not holds:
+            self.wrong.append(text)
+
+    def time(self, name, samples, period, truth_ns):
+        expected = truth_ns / period
+        off = 4 * math.sqrt(expected) + 0.1 * expected + 3
+        self.that(abs(samples - expected) <= off, f"{name}: {samples} samples, {expected:.0f} ± {off:.0f} expected")
+
+
+def run(options, folder, program, variables={}):
+    environment = dict(os.environ, PROF_OUTPUT=folder, PROF_CUPTI=f"{options.sim}/libcupti.so.13", LD_LIBRARY_PATH=options.sim,
+                       LD_PRELOAD=options.libprof, PROF_HOST_SAMPLES="499") | variables
+    done = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=120, cwd=folder)
+    logs = sorted((Log(options, path) for path in pathlib.Path(folder).glob("*.plog")), key=lambda log: log.start)
+    return done, logs
+
+
+def run_ends(options, checks, folder, mode, logs, status=0, variables={}):
+    """one way in which sampled threads or a process end: the logs, which are whole"""
+    done, found = run(options, folder, [f"{options.programs}/host_ends", mode], variables)
+    checks.that(done.returncode == status and not done.stderr, f"status {done.returncode}: {done.stderr}")
+    checks.that(len(found) == logs, f"{len(found)} logs, expected {logs}")
+    checks.that(all(log.samples for log in found), f"samples: {[len(log.samples) for log in found]}")
+    for log in found:
+        unknown = {s["thread"] for s in log.samples} - log.threads
+        checks.that(not unknown, f"samples of threads that the log does not have: {unknown}")
+        print(f"{mode}: {len(log.samples)} samples, {len(log.states)} states, { {n: v for n, v in log.counters.items() if v and 'host' in n} }")
+    return found
+
+
+def check_starved(options, checks, folder):
+    """samples only while nothing is outstanding on the device: not in compute, in which a kernel runs"""
+    log, = run_ends(options, checks, folder, "starved", 1, variables={"PROF_HOST_SAMPLES": "starved:499"}) or [None]
+    if log is None:
+        return
+    of = lambda function: sum(1 for s in log.samples if s["thread"] == "1" and function in log.stack(s))
+    checks.that(log.rates[0].get("flags") == "1", f"flags {log.rates[0]}")
+    checks.that(of("host_compute") <= 6, f"{of('host_compute')} samples while a kernel was outstanding")
+    checks.time("sleep", of("host_sleep"), log.period, 5 * 100e6)
+    checks.that(any(f["thread"] == "1" for f in log.states), "no states")
+
+
+def check_refused(options, checks, folder):
+    """perf events are refused: samples from /proc, the reason once in the log and on stderr, no states"""
+    done, (log, *_) = run(options, folder, [f"{options.programs}/host_ends", "refused"])
+    checks.that(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
+    checks.that(done.stderr.count("perf_event_open is refused") == 1, f"stderr: {done.stderr}")
+    checks.that(log.text.count('meta key="host_samples" value="perf_event_open is refused, error 13"') == 1, "no fact")
+    checks.that(log.counters["host_samples_unavailable"] == 1 and log.counters["host_threads_without_perf"] >= 1, f"{log.counters}")
+    checks.that(not log.states, f"{len(log.states)} states")
+    checks.that(any("flags" in rate and int(rate["flags"]) & 2 for rate in log.rates), f"rates {log.rates}")
+    asleep = [s for s in log.samples if s["state"] == BLOCKED and s.get("blocked_in") == SLEEP and "host_sleep" in log.stack(s)]
+    checks.time("sleep", len(asleep), log.period, 5 * 100e6)
+    checks.that(sum(1 for s in log.samples if s["state"] == RUNNING) > 20, "no running samples")
+    line = subprocess.run([options.prof, "check", next(pathlib.Path(folder).glob("*.plog"))], capture_output=True, text=True).stdout
+    checks.that("host samples not as requested: perf_event_open is refused" in line, f"coverage line: {line}")
+
+
+def check_threads(options, checks, folder):
+    """more threads than rings, which come and go: the rest has samples from /proc only, counted"""
+    log, = run_ends(options, checks, folder, "threads", 1) or [None]
+    if log is None:
+        return
+    sampled = {s["thread"] for s in log.samples}
+    checks.that(len(sampled) >= 80, f"{len(sampled)} threads have samples")
+    checks.that(log.counters["host_threads_without_perf"] >= 1, f"{log.counters}")
+
+
+def check_many(options, checks, folder):
+    """5,000 threads at once: some are sampled, the others are counted"""
+    done, logs = run(options, folder, [f"{options.programs}/host_ends", "many"])
+    if done.returncode == 77:
+        print("this machine does not allow 5,000 threads")
+        sys.exit(77)
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    log = logs[0]
+    checks.that(len(log.threads) >= 5000, f"{len(log.threads)} threads")
+    checks.that(len({s["thread"] for s in log.samples}) >= 64, "fewer than 64 threads have samples")
+    checks.that(log.counters["host_threads_unsampled"] >= 5000 - 1024, f"{log.counters}")
+    checks.that(log.counters["host_threads_without_perf"] >= 1, f"{log.counters}")
+
+
+def check_filtered(options, checks, folder):
+    """a filter kills the process for perf_event_open and process_vm_readv: without host samples the recorder calls neither"""
+    done, logs = run(options, folder, [f"{options.programs}/host_ends", "filtered"], {"PROF_HOST_SAMPLES": "off"})
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    checks.that(not any(log.samples for log in logs), "samples")
+
+
+def check_fork(options, checks, folder):
+    """parent and a child that becomes another program each sample their own threads into their own log; a child without
+    CUDA has none"""
+    for log in run_ends(options, checks, folder, "fork", 2):
+        checks.that(any("host_sleep" in log.stack(s) for s in log.samples), "a process has no sample of its sleep")
+
+
+def check_exec(options, checks, folder):
+    """exec ends the samples of the old program; the new one has a log of its own"""
+    run_ends(options, checks, folder, "exec", 2)
+
+
+def check_exit(options, checks, folder):
+    """_exit while a thread is sampled"""
+    run_ends(options, checks, folder, "exit", 1, 7)
+
+
+def check_kill(options, checks, folder):
+    """SIGKILL: what was written before is there"""
+    run_ends(options, checks, folder, "kill", 1, -9)
+
+
+def check_parts(options, checks, folder):
+    """several recordings, each with its rate and its samples, in rings"""
+    run_ends(options, checks, folder, "parts", 3, variables={"PROF_START": "profiler", "PROF_PARTS": "0", "PROF_RING": "1M"})
+
+
+def check_plain(options, checks, folder):
+    """a process without CUDA that the user names, and its forked child: each has a log from its start on, with samples
+    of what it did; one that is not named has none"""
+    checks.that(not run_ends(options, checks, folder, "plain", 0, variables={"PROF_HOST_PROCESSES": "host_waits,x*"}), "a log")
+    logs = run_ends(options, checks, folder, "plain", 2, variables={"PROF_HOST_PROCESSES": "host_waits,host_e*"})
+    with_perf = not any(log.counters.get("host_samples_unavailable") for log in logs)
+    for log in logs:
+        for function, state in [("host_compute", RUNNING), ("host_sleep", BLOCKED)] if with_perf else [("host_sleep", BLOCKED)]:
+            samples = [s for s in log.samples if s["state"] == state and function in log.stack(s)]
+            checks.that(len(samples) > 20, f"{len(samples)} samples of {function}")
+            whole = sum(1 for s in samples if f"< plain" in log.stack(s) or "< main" in log.stack(s))
+            checks.that(whole >= 0.9 * len(samples), f"{function}: {sorted({log.stack(s) for s in samples})[:5]}")
+        asleep = [s for s in log.samples if s["state"] == BLOCKED and "host_sleep" in log.stack(s)]
+        checks.time("sleep", len(asleep), log.period, 10 * 20e6)
+    for path in pathlib.Path(folder).glob("*.plog"):
+        table = subprocess.run([options.prof, "report", "flame", "--metric", "host-time", path], capture_output=True, text=True)
+        checks.that(table.returncode == 0 and ("host_compute" in table.stdout or not with_perf), f"flame: {table.stdout[:500]}{table.stderr}")
+
+
+def check_python(options, checks, folder):
+    """a tokenizer loop in Python between launches: its functions, lines and shares; a C function; a sleep"""
+    script = pathlib.Path(__file__).parents[1] / "python/tokenizer.py"
+    done, logs = run(options, folder, ["/usr/bin/python3", script])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    log = logs[0]
+    frames = {f["id"]: (log.strings[f["function"]]["text"], int(f["line"]), int(f["first_line"]))
+              for k, f in log.records if k == "python_frame"}
+    stacks = {f["id"]: [frames[str(int(word) >> 1)] for word in f["python"].strip("[]").split()] for k, f in log.records if k == "stack"}
+    took = {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+    of = lambda state: [stacks.get(s.get("stack"), []) for s in log.samples if s["thread"] == "1" and s["state"] == state]
+    inside = lambda samples, name: [s for s in samples if any(frame[0] == name for frame in s)]
+    running, blocked = of(RUNNING), of(BLOCKED)
+    rows = {}
+    for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8), ("count_in_c", running, 0.95), ("rest", blocked, 0.95)]:
+        found = inside(samples, name)
+        rows[name] = len(found)
+        expected = took[name] / log.period
+        off = 4 * math.sqrt(expected) + 0.1 * expected
+        checks.that(share * expected - off <= len(found) <= expected + off,
+                    f"{name}: {len(found)} samples with its frame, {expected:.0f} ± {off:.0f} expected, of which {share:.0%} are merged")
+        checks.that(all(s[-1][0] == "<module>" for s in found), f"{name}: stacks do not end at the module: {found[:3]}")
+        outside = [s for s in found if not any(took[name + "_first"] <= line <= took[name + "_last"] for f, line, _ in s if f == name)]
+        checks.that(not outside, f"{name}: {len(outside)} samples with a line outside of the function: {outside[:3]}")
+    checks.that(inside(running, "split_word"), "no sample has split_word, which tokenize calls")
+    checks.that(all(any(f[0] == "tokenize" for f in s) for s in inside(running, "split_word")), "split_word without its caller tokenize")
+    print(rows, {name: value for name, value in log.counters.items() if "python" in name or "host" in name and value})
+
+
+def check_waits(options, checks, folder):
+    """each wait with its class, function and time; states that sum to the run; no EINTR"""
+    done, logs = run(options, folder, [f"{options.programs}/host_waits", "40"])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    log, took = logs[0], {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+    period = log.period
+    checks.that(period == 1_000_000_000 // 499, f"period {period}")
+    thread = "1"
+    of = lambda state, blocked="": [s for s in log.samples if s["thread"] == thread and s["state"] == state and s.get("blocked_in", "") == blocked
+                                    and "make_context" not in log.stack(s)]
+    with_perf = "flags" not in log.rates[0] and not log.counters.get("host_samples_unavailable")
+    for name, blocked, function in [("sleep", SLEEP, "host_sleep"), ("pipe", PIPE, "host_read_pipe"), ("poll", POLL, "host_poll"),
+                                    ("lock", LOCK, "host_lock"), ("join", THREAD, "host_join"), ("child", CHILD, "host_wait_child")]:
+        samples = of(BLOCKED, blocked)
+        checks.time(name, len(samples), period, took[name])
+        named = sum(1 for s in samples if f"< {function} <" in log.stack(s) and log.stack(s).endswith("_start"))
+        checks.that(named >= 0.9 * len(samples), f"{name}: {named} of {len(samples)} samples lead from {function} to main: "
+                    f"{sorted({log.stack(s) for s in samples})[:5]}")
+    checks.that(any(re.fullmatch(r"pipe:\[\d+\]", log.detail(s)) for s in of(BLOCKED, PIPE)), "no pipe is named")
+    checks.that(any(re.fullmatch(r"held by thread \d+", log.detail(s)) for s in of(BLOCKED, LOCK)), "no owner of the mutex is named")
+    if not with_perf:
+        print("perf events are refused here: states are not checked")
+        return
+    running = of(RUNNING)
+    computing = [s for s in running if "host_compute" in log.stack(s)]
+    checks.time("compute", len(computing), period, 40 * 8e6)
+    whole = sum(1 for s in computing if log.stack(s).endswith("_start"))
+    checks.that(whole >= 0.95 * len(computing), f"{whole} of {len(computing)} stacks reach main: {sorted({log.stack(s) for s in computing})[:5]}")
+    ran, blocked, waited = (log.state_ns(thread, state) for state in (RUNNING, BLOCKED, RUNNABLE))
+    # A thread that runs can lose its processor to the hypervisor or to interrupts, which are not in its CPU time. So
+    # the time that it ran is at least its CPU time and at most what its own waits leave of the run.
+    waits = sum(took[name] for name in ("sleep", "pipe", "poll", "lock", "join", "child"))
+    slack = 0.05 * took["cpu"]
+    checks.that(took["cpu"] - slack <= ran <= took["wall"] - waits + slack, f"ran {ran / 1e6:.1f} ms; the thread's CPU time is "
+                f"{took['cpu'] / 1e6:.1f} ms, {(took['wall'] - waits) / 1e6:.1f} ms lie outside its waits")
+    checks.that(abs(ran + blocked + waited - took["wall"]) <= 0.05 * took["wall"], f"states sum to {(ran + blocked + waited) / 1e6:.1f} ms of {took['wall'] / 1e6:.1f}")
+    size = len(log.text and pathlib.Path(next(pathlib.Path(folder).glob("*.plog"))).read_bytes())
+    print(f"{len(log.samples)} samples, {len(log.states)} states, {size} bytes of log")
+
+
+CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
+         "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
+         "plain": check_plain}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case", choices=CASES)
+    for name in ("prof", "libprof", "sim", "programs"):
+        parser.add_argument(f"--{name}", required=True)
+    options = parser.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="prof-host-") as folder:
+        CASES[options.case](options, checks, folder)
+    print("\n".join(checks.wrong))
+    return 1 if checks.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+// Stacks of which only registers and a copy are known: the same frames as a walk in the thread itself, and a clear end
+// where a register is missing or the copy ends.
+#include "preload/stacks/copied_stack.h"
+
+#include "preload/base/clock.h"
+#include "preload/format/stack_definitions.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
+#include "preload/stacks/code_images.h"
+
+#include <gtest/gtest.h>
+
+#include <execinfo.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <vector>
+
+#if defined(__x86_64__)
+
+namespace prof::preload {
+namespace {
+
+struct Here {
+  std::vector<uint8_t> copy;
+  uint64_t low = 0;
+  FrameRegisters at;
+  std::vector<uint64_t> wanted;  // return addresses, from the caller of take() outwards
+};
+
+// The stack has places that AddressSanitizer reports.
+__attribute__((noinline, no_sanitize("address"))) void copy_words(uint64_t from, std::vector<uint8_t>& to) {
+  const auto* const words = reinterpret_cast<const volatile uint64_t*>(from);
+  auto* const copied = reinterpret_cast<volatile uint64_t*>(to.data());
+  for (size_t i = 0; i < to.size() / 8; ++i) copied[i] = words[i];
+}
+
+// The stack may end before 4096 bytes: the main thread's ends with the environment.
+size_t bytes_of_stack_from(uint64_t low) {
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_attr_getstack(&attributes, &bottom, &size);
+  pthread_attr_destroy(&attributes);
+  return std::min<size_t>(4096, reinterpret_cast<uint64_t>(bottom) + size - low) & ~size_t{7};
+}
+
+__attribute__((noinline)) void take(Here& here) {
+  uint64_t* const frame = static_cast<uint64_t*>(__builtin_frame_address(0));
+  here.at.fp = frame[0];
+  here.at.pc = frame[1];
+  here.at.sp = reinterpret_cast<uint64_t>(frame + 2);
+  here.low = here.at.sp;
+  here.copy.resize(bytes_of_stack_from(here.low));
+  copy_words(here.low, here.copy);
+  void* frames[64];
+  const int n = backtrace(frames, 64);
+  bool found = false;
+  for (int i = 0; i < n; ++i) {
+    found |= reinterpret_cast<uint64_t>(frames[i]) == here.at.pc;
+    if (found) here.wanted.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  }
+}
+
+// Its frame is found by the frame pointer only.
+__attribute__((noinline)) void take_in_dynamic_frame(Here& here, size_t bytes) {
+  auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
+  room[0] = 1;
+  take(here);
+  room[bytes - 1] = 2;
+}
+
+CopiedStack walk(const Here& here, size_t bytes, bool knows_fp, std::vector<uint64_t>& frames) {
+  static const bool open = (start_clock({}), open_images());
+  EXPECT_TRUE(open);
+  ThreadState state;
+  ThreadState* const before = t_local.state;
+  t_local.state = &state;
+  frames.resize(128);
+  CopiedStack to;
+  to.frames = frames.data();
+  to.most = 128;
+  walk_copy({here.low, here.copy.data(), bytes}, here.at, knows_fp, to);
+  t_local.state = before;
+  frames.resize(to.count);
+  return to;
+}
+
+TEST(CopiedStack, HasTheFramesOfTheThread) {
+  Here here;
+  take_in_dynamic_frame(here, 200);
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, here.copy.size(), true, frames);
+  ASSERT_GE(here.wanted.size(), 4u);
+  ASSERT_GE(frames.size(), 4u);
+  EXPECT_EQ(frames[0], here.wanted[0] + 1);  // of an instruction, not a return address
+  for (size_t i = 1; i < std::min(frames.size(), here.wanted.size()); ++i) EXPECT_EQ(frames[i], here.wanted[i]) << i;
+  EXPECT_FALSE(stack.needs_register);
+}
+
+TEST(CopiedStack, EndsWhereARegisterIsMissing) {
+  Here here;
+  take_in_dynamic_frame(here, 200);
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, here.copy.size(), false, frames);
+  EXPECT_EQ(frames.size(), 1u);
+  EXPECT_TRUE(stack.needs_register);
+  EXPECT_EQ(stack.flags, format::kStackBroken);
+}
+
+TEST(CopiedStack, EndsWhereTheCopyEnds) {
+  Here here;
+  take_in_dynamic_frame(here, 2000);
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, 1000, true, frames);
+  EXPECT_EQ(frames.size(), 1u);
+  EXPECT_TRUE(stack.reaches_end_of_copy);
+  EXPECT_EQ(stack.flags, format::kStackNativeCut);
+}
+
+TEST(CopiedStack, OfNoUseReadsNothing) {
+  Here here;
+  take_in_dynamic_frame(here, 100);
+  std::vector<uint64_t> frames;
+  here.at.sp = 8;
+  here.at.fp = 16;
+  EXPECT_LE(walk(here, here.copy.size(), true, frames).count, 1u);
+  here.at.pc = 4096;
+  EXPECT_LE(walk(here, 0, true, frames).count, 1u);
+}
+
+}  // namespace
+}  // namespace prof::preload
+
+#endif
