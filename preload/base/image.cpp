@@ -1,6 +1,7 @@
 #include "preload/base/image.h"
 
 #include "preload/base/elf_dynamic.h"
+#include "preload/base/loader_call.h"
 
 #include <sys/auxv.h>
 
@@ -179,13 +180,13 @@ int look_for_one_around(dl_phdr_info* info, size_t, void* argument) {
 
 uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context) {
   Wanted wanted = {soname, visit, context, 0};
-  dl_iterate_phdr(look_for_soname, &wanted);
+  visit_objects(look_for_soname, &wanted);
   return wanted.found;
 }
 
 void* exported_for_caller(const void* caller_address, const char* soname, const char* name) {
   CallingObject caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
-  dl_iterate_phdr(look_for_caller, &caller);
+  visit_objects(look_for_caller, &caller);
   OneName one = {name, nullptr};
   if (caller.needed[0] != '\0') visit_exports(caller.needed, take_one, &one);
   if (one.address == nullptr) visit_exports(soname, take_one, &one);
@@ -194,7 +195,7 @@ void* exported_for_caller(const void* caller_address, const char* soname, const 
 
 void* exported_around(const void* address, const char* name) {
   OneAround search = {reinterpret_cast<uintptr_t>(address), {name, nullptr}};
-  dl_iterate_phdr(look_for_one_around, &search);
+  visit_objects(look_for_one_around, &search);
   return search.one.address;
 }
 
@@ -217,9 +218,9 @@ void* vdso_function(const char* name) {
 size_t libraries_with_version(const char* version, const void* caller_address, const char* soname,
                               LoadedLibrary& chosen) {
   CallingObject caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
-  dl_iterate_phdr(look_for_caller, &caller);
+  visit_objects(look_for_caller, &caller);
   VersionSearch search = {version, caller.needed, &chosen, 0, false};
-  dl_iterate_phdr(look_for_version, &search);
+  visit_objects(look_for_version, &search);
   return search.found;
 }
 
@@ -227,7 +228,7 @@ LoadedLibrary library_around(const void* address, const char* const* versions, s
   LoadedLibrary found;
   for (size_t i = 0; i < count; ++i) defines[i] = false;
   AroundSearch search = {reinterpret_cast<uintptr_t>(address), versions, count, defines, &found};
-  dl_iterate_phdr(look_around, &search);
+  visit_objects(look_around, &search);
   return found;
 }
 

@@ -1,6 +1,7 @@
 #include "preload/base/libc.h"
 
 #include "preload/base/image.h"
+#include "preload/base/loader_call.h"
 
 #include <link.h>
 
@@ -54,6 +55,7 @@ DlsymFunction real_dlsym() {
 
 void* real_dlvsym(void* handle, const char* name, const char* version) {
   if (prof_libc_dlvsym == nullptr) return nullptr;
+  const LoaderCall inside;
   void* const found = prof_libc_dlvsym(handle, name, version);
   if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();
   return found;

@@ -2,6 +2,7 @@
 
 #include "preload/base/elf_dynamic.h"
 #include "preload/base/libc.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/own_library.h"
 #include "preload/intercept/hooks.h"
 #include "preload/intercept/resolve.h"
@@ -160,7 +161,7 @@ void prof_bind_deep_objects() {
     binding.dlsym_first = real_dlsym()(RTLD_DEFAULT, "dlsym") == reinterpret_cast<void*>(prof_dlsym);
     binding.driver_first = in_scope >= prof_exports_begin && in_scope < prof_exports_end;
   }
-  dl_iterate_phdr(bind_object, &binding);
+  visit_objects(bind_object, &binding);
   __atomic_store_n(&prof_deep_opens_bound, opens, __ATOMIC_RELEASE);
   errno = saved;
 }

@@ -4,6 +4,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/environment.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/control/triggers.h"
@@ -20,11 +21,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-
-extern "C" {
-extern void* __dso_handle;
-int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
-}
 
 namespace prof::preload {
 
@@ -57,9 +53,8 @@ __attribute__((constructor)) void loaded() {
   exclude_children(path);
   if (!options().host_samples.wanted() || !is_host_process()) return;
   start_host_process();
-  // A forked child runs these handlers in the order in which they were registered. An allocator registers its handler
-  // with the first allocation. The start made one, so the child can allocate when its recording starts.
-  __register_atfork(nullptr, nullptr, start_host_process, &__dso_handle);
+  guard_forks();
+  set_start_in_child(start_host_process);
 }
 
 }  // namespace

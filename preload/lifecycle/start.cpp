@@ -3,6 +3,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/exit_handler.h"
 #include "preload/base/life_page.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/messages.h"
 #include "preload/base/option_messages.h"
 #include "preload/base/options.h"
@@ -160,6 +161,7 @@ bool start_recording() {
   g_log.move_descriptor();
   start_helper();
   if (ended == 0) register_exit_handlers();
+  guard_forks();
   return true;
 }
 

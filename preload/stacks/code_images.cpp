@@ -1,5 +1,6 @@
 #include "preload/stacks/code_images.h"
 
+#include "preload/base/loader_call.h"
 #include "preload/log/count.h"
 #include "preload/record/append.h"
 #include "preload/record/intern.h"
@@ -202,11 +203,11 @@ void read_list(Pass& pass) {
   t_local.state->learning = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   for (int i = 0; i < kMostTries; ++i) {
-    dl_iterate_phdr(on_image, &pass);
+    visit_objects(on_image, &pass);
     if (!pass.stale) break;
     Pass renew;
     renew.what = Pass::Renew;
-    dl_iterate_phdr(on_image, &renew);
+    visit_objects(on_image, &renew);
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_local.state->learning = 0;

@@ -1,6 +1,7 @@
 #include "preload/stacks/libunwind.h"
 
 #include "preload/base/libc.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/own_library.h"
 
 #include <cstring>
@@ -14,6 +15,7 @@ Backtrace g_backtrace = nullptr;
 char g_path[4096];
 
 bool open_file(const char* path) {
+  const LoaderCall inside;
   void* const handle = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL);
   const DlsymFunction lookup = real_dlsym();
   if (handle == nullptr || lookup == nullptr) {

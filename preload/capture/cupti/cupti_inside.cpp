@@ -1,6 +1,7 @@
 #include "preload/capture/cupti/cupti_inside.h"
 
 #include "preload/base/elf_dynamic.h"
+#include "preload/base/loader_call.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -240,7 +241,7 @@ const char* first_object(bool (*found)(const MappedObject&, const char*, size_t&
   static std::atomic<bool> busy{false};  // the buffers here serve one thread
   if (busy.exchange(true, std::memory_order_acquire)) return nullptr;
   InsideSearch search{found, code};
-  const bool any = dl_iterate_phdr(look_inside, &search) != 0;
+  const bool any = visit_objects(look_inside, &search) != 0;
   busy.store(false, std::memory_order_release);
   return any ? g_path : nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include "preload/base/environment.h"
 #include "preload/base/libc.h"
+#include "preload/base/loader_call.h"
 
 #include <link.h>
 
@@ -94,6 +95,7 @@ class Search {
   // Opens exactly this file. False: `reason` contains the cause, and nothing of the file stays loaded.
   bool file(const char* path, const char* how, int flags) {
     if (real_dlopen() == nullptr) return refuse("the process has no dlopen", "", "");
+    const LoaderCall inside;
     void* const handle = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL | flags);
     if (handle == nullptr) {
       const char* const error = prof_libc_dlerror != nullptr ? prof_libc_dlerror() : nullptr;
@@ -183,13 +185,13 @@ bool search_all(Search& search, const char* named, CuptiLibrary& into) {
   static Loaded loaded;  // 10 KiB: too much for a program's stack; one thread searches at a time
   loaded = {};
   loaded.folders_of_cudart_only = true;
-  dl_iterate_phdr(visit_object, &loaded);
+  visit_objects(visit_object, &loaded);
   // If the process uses a CUPTI already, a second one would break it: use that one, or none.
   if (loaded.cuptis != 0) return search.file(loaded.cupti, "already loaded", RTLD_NOLOAD);
   if (named[0] != 0) return search.file(named, "PROF_CUPTI", 0);
   if (search_near(search, loaded, "beside the loaded libcudart")) return true;
   loaded = {};
-  dl_iterate_phdr(visit_object, &loaded);
+  visit_objects(visit_object, &loaded);
   if (search_near(search, loaded, "beside a loaded CUDA library")) return true;
   const char* const home = environment_variable("CUDA_HOME");
   if (home != nullptr && home[0] == '/') {

@@ -5,6 +5,7 @@
 #include "preload/base/image.h"
 #include "preload/base/libc.h"
 #include "preload/base/life_page.h"
+#include "preload/base/loader_call.h"
 #include "preload/driver/api.h"
 #include "preload/driver/handle_map.h"
 #include "preload/intercept/cudart/thunk_call.h"
@@ -70,12 +71,14 @@ uint64_t no_runtime() { return kInsufficientDriver; }
 void keep_loaded(const LoadedLibrary& library) {
   if (library.path[0] == '\0' || real_dlopen() == nullptr) return;
   const OwnCalls own;
+  const LoaderCall inside;
   real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 // `version` null: any version.
 void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
   if (library.path[0] == '\0' || real_dlopen() == nullptr) return nullptr;
+  const LoaderCall inside;
   void* const handle = real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   const DlsymFunction find = real_dlsym();

@@ -4,6 +4,7 @@
 #include "preload/base/image.h"
 #include "preload/base/libc.h"
 #include "preload/base/life_page.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/intercept/cudart/thunk_call.h"
@@ -82,6 +83,7 @@ uint64_t no_library() { return kFailed; }
 
 void* open_again(const LoadedLibrary& library, int flags) {
   if (library.path[0] == '\0' || real_dlopen() == nullptr) return nullptr;
+  const LoaderCall inside;
   return real_dlopen()(library.path, RTLD_LAZY | RTLD_NOLOAD | flags);
 }
 
@@ -92,6 +94,7 @@ void keep(Bank& bank, uint32_t row, const LoadedLibrary& library) {
 }
 
 void* plain(void* handle, const char* name) {
+  const LoaderCall inside;
   const DlsymFunction look = real_dlsym();
   void* const found = look != nullptr ? look(handle, name) : nullptr;
   if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();

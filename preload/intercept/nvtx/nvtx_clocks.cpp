@@ -2,6 +2,7 @@
 #include "preload/intercept/nvtx/nvtx_clocks.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/loader_call.h"
 #include "preload/driver/handle_map.h"
 #include "preload/format/nvtx_definitions.h"
 #include "preload/format/nvtx_types.h"
@@ -42,7 +43,7 @@ bool is_machine_type(uint64_t type) { return type == kRawType || type == kBootTy
 // recorded. The lock of the loader's list is not held while constructors run.
 uint64_t unloads() {
   uint64_t count = 0;
-  dl_iterate_phdr(
+  visit_objects(
       [](dl_phdr_info* info, size_t, void* to) {
         *static_cast<uint64_t*>(to) = info->dlpi_subs;
         return 1;

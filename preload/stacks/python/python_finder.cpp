@@ -2,6 +2,7 @@
 
 #include "preload/base/decimal.h"
 #include "preload/base/elf_dynamic.h"
+#include "preload/base/loader_call.h"
 
 #include <cstring>
 
@@ -90,7 +91,7 @@ uint32_t number_at(const char*& at) {
 bool find_python(PythonInterpreter& python) {
   Search search;
   search.python = &python;
-  dl_iterate_phdr(look_at, &search);
+  visit_objects(look_at, &search);
   if (!search.found) return false;
   uint32_t micro = 0;
   if (search.version_number != nullptr) {
@@ -121,7 +122,7 @@ uint64_t loads_so_far() {
     *static_cast<uint64_t*>(to) = info->dlpi_adds;
     return 1;
   };
-  dl_iterate_phdr(read, &loads);
+  visit_objects(read, &loads);
   return loads;
 }
 

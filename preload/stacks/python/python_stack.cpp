@@ -16,6 +16,7 @@
 #include "preload/stacks/python/python_stack.h"
 
 #include "preload/base/code_generation.h"
+#include "preload/base/loader_call.h"
 #include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/format/stack_definitions.h"
@@ -308,7 +309,8 @@ void open_python(bool stacks) {
   if (g_places_used.exchange(true)) std::memset(static_cast<void*>(g_places), 0, sizeof g_places);
   const bool wanted = stacks && options().python != option::Python::Off;
   g_finding.store(wanted ? Finding::Open : Finding::Off, std::memory_order_relaxed);
-  if (wanted) search();
+  g_loads_seen.store(0, std::memory_order_relaxed);
+  if (wanted && !loader_may_be_locked()) search();  // else the helper searches
 }
 
 void look_for_python() {

@@ -262,6 +262,11 @@ def fork_in_threads(place):
     return [place.bin / "fork_in_threads"]
 
 
+@case()
+def fork_beside_loader(place):
+    return [place.bin / "fork_beside_loader"]
+
+
 @case(logs=1)
 def own_dlsym(place):
     return [place.bin / "own_dlsym"]
