@@ -1,7 +1,7 @@
 // dlsym(handle, name). If a name cannot be ours, it jumps to libc's dlsym with every argument and the return address
 // unchanged. RTLD_NEXT means "after the caller", and libc finds the caller by the return address. Compilers do not make
 // such a tail call at -O0 and under sanitizers. Therefore the function is in assembly. Ours are cu[A-Z], cuda[A-Z],
-// cupti[A-Z], nvtx, cub, cudn, cuf, cus and nccl: dlsym_answer.cpp answers them.
+// cupti[A-Z], nvtx, cub, cudn, cuf, cus, nccl and Init (of NVTX tools): dlsym_answer.cpp answers them.
 //
 // It has two symbol versions like libc's own, because no program binds to a version with another name.
 
@@ -56,7 +56,7 @@ prof_dlsym:
 	jmp	.Lours
 .Lnot_cu:
 	cmpb	$'n', (%rsi)		// byte by byte: a short name may end at the end of a page
-	jne	.Lforward
+	jne	.Lnot_n
 	cmpb	$'c', 1(%rsi)		// nccl
 	jne	.Lnot_nccl
 	cmpb	$'c', 2(%rsi)
@@ -70,6 +70,16 @@ prof_dlsym:
 	cmpb	$'t', 2(%rsi)
 	jne	.Lforward
 	cmpb	$'x', 3(%rsi)
+	je	.Lours
+	jmp	.Lforward
+.Lnot_n:
+	cmpb	$'I', (%rsi)		// InitializeInjectionNvtx2
+	jne	.Lforward
+	cmpb	$'n', 1(%rsi)
+	jne	.Lforward
+	cmpb	$'i', 2(%rsi)
+	jne	.Lforward
+	cmpb	$'t', 3(%rsi)
 	jne	.Lforward
 .Lours:
 	pushq	%rdi
@@ -196,7 +206,7 @@ prof_dlsym:
 	b	.Lours
 .Lnot_cu:
 	cmp	w9, #'n'
-	b.ne	.Lforward
+	b.ne	.Lnot_n
 	ldrb	w9, [x1, #1]
 	cmp	w9, #'c'
 	b.ne	.Lnot_nccl
@@ -215,6 +225,19 @@ prof_dlsym:
 	b.ne	.Lforward
 	ldrb	w9, [x1, #3]
 	cmp	w9, #'x'
+	b.eq	.Lours
+	b	.Lforward
+.Lnot_n:
+	cmp	w9, #'I'		// InitializeInjectionNvtx2
+	b.ne	.Lforward
+	ldrb	w9, [x1, #1]
+	cmp	w9, #'n'
+	b.ne	.Lforward
+	ldrb	w9, [x1, #2]
+	cmp	w9, #'i'
+	b.ne	.Lforward
+	ldrb	w9, [x1, #3]
+	cmp	w9, #'t'
 	b.ne	.Lforward
 .Lours:
 	stp	x29, x30, [sp, #-32]!

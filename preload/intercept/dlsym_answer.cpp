@@ -8,8 +8,10 @@
 #include "preload/intercept/cupti/second_cupti.h"
 #include "preload/intercept/hooks.h"
 #include "preload/intercept/libraries/library.h"
+#include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/records/unhooked.h"
 #include "preload/intercept/resolve.h"
+#include "preload/lifecycle/load.h"
 #include "preload/record/thread_local.h"
 
 #include <dlfcn.h>
@@ -116,6 +118,14 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
   return {found, scope && !ours ? uint64_t{1} : 0};
 }
 
+// NVTX looks for an entry of the tool that the program named. This library is the tool, and calls that one.
+ProfDlsymAnswer answer_nvtx(void* handle, void* own_entry) {
+  const bool whole_scope = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+  if (whole_scope || chained_nvtx_injection()[0] == '\0' || nvtx_injection() == nullptr) return {nullptr, 1};
+  if (prof_find_dlsym()(handle, kNvtxEntry) == nullptr) return {nullptr, 1};
+  return {own_entry, 0};
+}
+
 }  // namespace
 }  // namespace prof::preload
 
@@ -129,6 +139,8 @@ ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* ca
     return {stand_in, stand_in == nullptr ? uint64_t{1} : 0};
   }
   if (may_be_library(name)) return answer_library(handle, name, caller);
+  if (void* const entry = name[0] == 'I' ? own_nvtx_entry(name) : nullptr; entry != nullptr)
+    return answer_nvtx(handle, entry);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);
   if (std::strcmp(name, kDriverTables) == 0) look_for_second_cupti(caller);

@@ -10,6 +10,26 @@ namespace prof::preload {
 
 #if PROF_CUPTI_PC_SAMPLING
 
+namespace {
+
+constexpr size_t kDataBytes = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
+
+void clear(CUpti_PCSamplingData& data, uint32_t reasons) {
+  auto* const pcs = reinterpret_cast<CUpti_PCSamplingPCData*>(reinterpret_cast<uint8_t*>(&data) + kDataBytes);
+  auto* const stalls = reinterpret_cast<CUpti_PCSamplingStallReason*>(pcs + PcSession::kPcs);
+  data = {};
+  data.size = sizeof(CUpti_PCSamplingData);
+  data.collectNumPcs = PcSession::kPcs;
+  data.pPcData = pcs;
+  for (uint32_t i = 0; i < PcSession::kPcs; ++i) {
+    pcs[i].size = sizeof(CUpti_PCSamplingPCData);
+    pcs[i].stallReasonCount = 0;
+    pcs[i].stallReason = stalls + size_t{i} * reasons;
+  }
+}
+
+}  // namespace
+
 bool PcSession::refuse(const char* what, CUptiResult result) {
   const char* text = nullptr;
   if (api_->cuptiGetResultString == nullptr || api_->cuptiGetResultString(result, &text) != CUPTI_SUCCESS)
@@ -102,29 +122,15 @@ uint32_t PcSession::reason_names(char* to, uint32_t size) const {
 }
 
 bool PcSession::make_buffer() {
-  const size_t pcs = kPcs * sizeof(CUpti_PCSamplingPCData);
-  const size_t stalls = size_t{kPcs} * reasons_ * sizeof(CUpti_PCSamplingStallReason);
-  constexpr size_t kData = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
-  const size_t bytes = kData + pcs + stalls;
+  const size_t half =
+      kDataBytes + kPcs * (sizeof(CUpti_PCSamplingPCData) + reasons_ * sizeof(CUpti_PCSamplingStallReason));
+  const size_t bytes = 2 * ((half + 63) / 64 * 64);
   if (buffer_.bytes != bytes && !buffer_.make(bytes)) return refuse("mmap", CUPTI_ERROR_OUT_OF_MEMORY);
-  data_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at);
-  clear_buffer();
+  newest_ = read_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at);
+  last_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at + bytes / 2);
+  clear(*read_, reasons_);
+  clear(*last_, reasons_);
   return true;
-}
-
-void PcSession::clear_buffer() {
-  constexpr size_t kData = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
-  auto* const pcs = reinterpret_cast<CUpti_PCSamplingPCData*>(buffer_.at + kData);
-  auto* const stalls = reinterpret_cast<CUpti_PCSamplingStallReason*>(pcs + kPcs);
-  *data_ = {};
-  data_->size = sizeof(CUpti_PCSamplingData);
-  data_->collectNumPcs = kPcs;
-  data_->pPcData = pcs;
-  for (uint32_t i = 0; i < kPcs; ++i) {
-    pcs[i].size = sizeof(CUpti_PCSamplingPCData);
-    pcs[i].stallReasonCount = 0;
-    pcs[i].stallReason = stalls + size_t{i} * reasons_;
-  }
 }
 
 // CUPTI samples with its own period from the start. What it took before the period was set would get a wrong weight.
@@ -132,7 +138,7 @@ bool PcSession::drop_first() {
   for (Read result = Read::More; result == Read::More;) {
     result = read();
     if (result == Read::Refused) return false;
-    if (data_->totalSamples != 0) count(format::LossCounter::pc_samples_dropped, data_->totalSamples);
+    if (read_->totalSamples != 0) count(format::LossCounter::pc_samples_dropped, read_->totalSamples);
   }
   return true;
 }
@@ -146,7 +152,7 @@ bool PcSession::configure(uint32_t period, bool first) {
   info[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
   info[1].attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
   info[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-  info[2].attributeData.samplingDataBufferData.samplingDataBuffer = data_;
+  info[2].attributeData.samplingDataBufferData.samplingDataBuffer = last_;
   CUpti_PCSamplingConfigurationInfoParams params{};
   params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
   params.ctx = context_;
@@ -159,19 +165,20 @@ bool PcSession::configure(uint32_t period, bool first) {
 }
 
 PcSession::Read PcSession::read() {
-  clear_buffer();
+  newest_ = read_;
+  clear(*read_, reasons_);
   CUpti_PCSamplingGetDataParams params{};
   params.size = CUpti_PCSamplingGetDataParamsSize;
   params.ctx = context_;
-  params.pcSamplingData = data_;
+  params.pcSamplingData = read_;
   const CUptiResult result = api_->cuptiPCSamplingGetData(&params);
-  if (result == CUPTI_ERROR_OUT_OF_MEMORY || (result == CUPTI_SUCCESS && data_->hardwareBufferFull != 0))
+  if (result == CUPTI_ERROR_OUT_OF_MEMORY || (result == CUPTI_SUCCESS && read_->hardwareBufferFull != 0))
     return Read::Full;
   if (result != CUPTI_SUCCESS) {
     refuse("cuptiPCSamplingGetData", result);
     return Read::Refused;
   }
-  return data_->remainingNumPcs != 0 ? Read::More : Read::Done;
+  return read_->remainingNumPcs != 0 ? Read::More : Read::Done;
 }
 
 bool PcSession::restart() {
@@ -184,7 +191,7 @@ bool PcSession::restart() {
 }
 
 bool PcSession::close() {
-  clear_buffer();
+  newest_ = last_;
   CUpti_PCSamplingDisableParams params{};
   params.size = CUpti_PCSamplingDisableParamsSize;
   params.ctx = context_;
@@ -196,7 +203,7 @@ bool PcSession::close() {
 void PcSession::abandon() {
   context_ = nullptr;
   buffer_.drop();
-  data_ = nullptr;
+  newest_ = read_ = last_ = nullptr;
 }
 
 #endif

@@ -16,7 +16,7 @@ namespace prof::preload {
 class PcSession {
  public:
   static constexpr uint32_t kMostReasons = 64;  // PcSamples::kReasonBits
-  static constexpr uint32_t kPcs = 4096;        // of one read: 1.6 MiB with 40 reasons
+  static constexpr uint32_t kPcs = 4096;        // of one read: 1.6 MiB with 40 reasons, twice
 
   bool open(const Cupti& api, CUcontext context, uint32_t period);
   bool set_period(uint32_t period);  // 2^period cycles
@@ -30,7 +30,7 @@ class PcSession {
   };  // More: further samples are ready; Full: they were lost, see restart()
   // Samples since the last read, in data(). Valid until the next call.
   Read read();
-  const CUpti_PCSamplingData& data() const { return *data_; }
+  const CUpti_PCSamplingData& data() const { return *newest_; }
   // After Full: CUPTI samples again.
   bool restart();
   // Ends sampling. True: data() has the last samples.
@@ -49,7 +49,6 @@ class PcSession {
   bool configure(uint32_t period, bool first);
   bool find_reasons();
   bool make_buffer();
-  void clear_buffer();
   bool drop_first();
   bool refuse(const char* what, CUptiResult result);
 
@@ -59,7 +58,11 @@ class PcSession {
   uint32_t reasons_ = 0;                       // 1 + the largest number of a reason
   char names_[kMostReasons][kNameBytes] = {};  // by number
   OwnPages buffer_;
-  CUpti_PCSamplingData* data_ = nullptr;  // in the buffer, followed by its PCs and their reasons
+  // In the buffer, each followed by its PCs and their reasons. CUPTI keeps the address of the second from the
+  // configuration on and fills it when sampling ends. On an H200 (CUPTI 13.0), reads into that one had no totals, and
+  // most samples of modules that were unloaded were missing.
+  CUpti_PCSamplingData *read_ = nullptr, *last_ = nullptr;
+  CUpti_PCSamplingData* newest_ = nullptr;  // the one of the latest call
   char reason_[256] = "";
 };
 

@@ -70,6 +70,7 @@ STEPS = {
     "waits": steps_waits.waits,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,
+    "blame": steps_devices.blame,
     "call_stacks": steps_stacks.call_stacks,
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,
     "torch_profiler": steps_profilers.torch_profiler,

@@ -152,6 +152,7 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   take(getters.filter, handle, "cudnnGetFilterNdDescriptor");
   take(getters.nccl_ranks, handle, "ncclCommCount");
   take(getters.nccl_rank, handle, "ncclCommUserRank");
+  take(getters.nccl_version, handle, "ncclGetVersion");
   take(getters.sparse_pointer_mode, handle, "cusparseGetPointerMode");
   take(getters.sparse_format, handle, "cusparseSpMatGetFormat");
   take(getters.sparse_batch, handle, "cusparseSpMatGetStridedBatch");

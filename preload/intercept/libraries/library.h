@@ -32,6 +32,7 @@ struct LibraryGetters {
   // tensor: most dimensions, type, how many, sizes, strides; filter: most dimensions, type, order, how many, sizes
   std::atomic<int (*)(const void*, int, int*, int*, int*, int*)> tensor, filter;
   std::atomic<int (*)(void*, int*)> nccl_ranks, nccl_rank;
+  std::atomic<int (*)(int*)> nccl_version;
   std::atomic<int (*)(void*, int*)> sparse_pointer_mode;
   std::atomic<int (*)(const void*, int*)> sparse_format, sparse_batch;
   // Rows, columns, non-zeros; three arrays; types of offsets and indices, index base, type of values. COO has indices

@@ -1,6 +1,7 @@
 #include "preload/intercept/libraries/library_collectives.h"
 
 #include "preload/base/clock.h"
+#include "preload/intercept/libraries/nccl_numbers.h"
 #include "preload/intercept/libraries/noted.h"
 
 #include <unistd.h>
@@ -25,17 +26,13 @@ struct Communicator {
 };
 constinit Noted<Communicator, 1024> g_communicators;
 
-constexpr size_t kUniqueIdBytes = 128;
-
-// NCCL numbers communicators by the same hash of their unique id (DJB2a), so logs, NVTX payloads and NCCL_DEBUG agree.
-uint64_t number_of(const void* unique_id) {
-  uint64_t hash = 5381;
-  for (size_t i = 0; i < kUniqueIdBytes; ++i) {
-    signed char byte;
-    std::memcpy(&byte, static_cast<const char*>(unique_id) + i, 1);
-    hash = (hash * 33) ^ static_cast<uint64_t>(int64_t{byte});
-  }
-  return hash != 0 ? hash : 1;
+// The number of a communicator; never 0, which means "not known".
+uint64_t number_of(const void* unique_id, const LibraryGetters& getters) {
+  int version = 0;
+  const auto get = getters.nccl_version.load(std::memory_order_relaxed);
+  if (get != nullptr && get(&version) != 0) version = 0;
+  const uint64_t number = nccl_number(unique_id, version);
+  return number != 0 ? number : 1;
 }
 
 uint64_t next(uint64_t& counter) { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed) + 1; }
@@ -142,7 +139,7 @@ void collective_starts(uint32_t row, const LibraryArguments& a, const LibraryGet
       const MadeByRank made = made_by_rank(form.family, a);
       if (!records || made.unique_id == nullptr) return;
       Communicator communicator;
-      communicator.id = number_of(made.unique_id);
+      communicator.id = number_of(made.unique_id, getters);
       communicator.ranks = made.ranks;
       communicator.rank = made.rank;
       return write_start(row, communicator, 0, begin);
@@ -185,7 +182,7 @@ void communicator_changes(uint32_t row, const LibraryArguments& a, const Library
       Communicator* const communicator = g_communicators.find_or_make(*handle);
       if (communicator == nullptr) return;
       *communicator = {};
-      communicator->id = number_of(by.unique_id);
+      communicator->id = number_of(by.unique_id, getters);
       communicator->ranks = by.ranks;
       communicator->rank = by.rank;
       return;
@@ -198,7 +195,7 @@ void communicator_changes(uint32_t row, const LibraryArguments& a, const Library
       Communicator* const communicator = g_communicators.find_or_make(*handle);
       if (communicator == nullptr) return;
       *communicator = {};
-      communicator->id = mix(mix(of.id, of.splits), static_cast<uint32_t>(a[1]));
+      communicator->id = nccl_number_of_split(of.id, of.splits, low_word(a[1]));
       communicator->flags = of.flags;
       take_size(*communicator, *handle, getters);
       if (records) write_start(row, *communicator, 0, now_ticks());

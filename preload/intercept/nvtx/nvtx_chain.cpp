@@ -3,11 +3,17 @@
 #include "preload/base/libc.h"
 #include "preload/base/messages.h"
 #include "preload/driver/handle_map.h"
+#include "preload/intercept/nvtx/nvtx_extension_api.h"
 #include "preload/lifecycle/load.h"
 #include "preload/record/launch_extras.h"
 
 #include <atomic>
 #include <cstring>
+
+extern "C" {
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
+int InitializeInjectionNvtxExtension(prof::preload::NvtxExtModule* module);
+}
 
 namespace prof::preload {
 
@@ -62,6 +68,12 @@ const void* NVTX_API export_table(uint32_t id) {
 
 }  // namespace
 
+void* own_nvtx_entry(const char* name) {
+  if (std::strcmp(name, kNvtxEntry) == 0) return reinterpret_cast<void*>(InitializeInjectionNvtx2);
+  if (std::strcmp(name, kNvtxExtensionEntry) == 0) return reinterpret_cast<void*>(InitializeInjectionNvtxExtension);
+  return nullptr;
+}
+
 void* chained_symbol(const char* name) {
   const char* const path = chained_nvtx_injection();
   const DlsymFunction dlsym_of_libc = real_dlsym();
@@ -76,7 +88,7 @@ void* chained_symbol(const char* name) {
 }
 
 void nvtx_chain_object(NvtxGetExportTableFunc_t get_table) {
-  void* const found = chained_symbol("InitializeInjectionNvtx2");
+  void* const found = chained_symbol(kNvtxEntry);
   if (found == nullptr) return;
   set_nvtx_extra(kNvtxChain, true);
   fill_tables();

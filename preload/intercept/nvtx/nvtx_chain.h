@@ -17,6 +17,13 @@ struct NvtxChain {
 };
 extern NvtxChain g_nvtx_chain;  // null members: there is no tool, or it does not implement that function
 
+// The entries of a tool: of NVTX itself, and of its extensions.
+constexpr char kNvtxEntry[] = "InitializeInjectionNvtx2";
+constexpr char kNvtxExtensionEntry[] = "InitializeInjectionNvtxExtension";
+
+// The entry of this name in libprof.so; null for every other name.
+void* own_nvtx_entry(const char* name);
+
 // The function of this name in the tool's library, which is loaded if necessary. Null: no tool, or it has no such
 // function (reported once).
 void* chained_symbol(const char* name);

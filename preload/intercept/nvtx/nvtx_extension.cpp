@@ -234,7 +234,7 @@ bool extensions_off() { return !ready_to_record() || !options().nvtx; }
 
 int install(NvtxExtModule& module) {
   if (module.struct_size < sizeof module || module.segments == nullptr || module.segment_count == 0) return 0;
-  const auto theirs_too = reinterpret_cast<InitializeExtension>(chained_symbol("InitializeInjectionNvtxExtension"));
+  const auto theirs_too = reinterpret_cast<InitializeExtension>(chained_symbol(kNvtxExtensionEntry));
   const bool payload = module.module == kNvtxPayloadModule;
   if (!payload && module.module != kNvtxCountersModule) return theirs_too != nullptr ? theirs_too(&module) : 0;
   if (theirs_too != nullptr) chain_extension(module, payload ? g_their_payload : g_their_counters, theirs_too);

@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory(prefix="prof-blame-") as name:
     folder = root / "job"
     ranks = job(folder, PROF_COLLECTIVES="1", PROF_STACKS="off")
     try:
-        named = (r"rank 1 never entered all-reduce #4 of communicator 0x48349159d57e4d05, which 2 others entered \d",
+        named = (r"rank 1 never entered all-reduce #4 of communicator 0x2258c19d731308eb, which 2 others entered \d",
                  r"its main thread is (blocked in a file|waiting for a pipe).* for \d")
         blame("live", 3, *named, logs=[folder])
     finally:

@@ -2,9 +2,15 @@
 
 devices_app.py one       one process, two GPUs: kernels on both, copies between them, a separate stream on each
 devices_app.py ranks     one of several processes that torchrun started, one GPU each: all-reduces through NCCL
+devices_app.py hang DIR  starts two ranks, one of which never enters the 21st all-reduce, and kills both after 3 s
 """
 import os
+import pathlib
+import signal
+import socket
+import subprocess
 import sys
+import time
 
 import torch
 
@@ -22,7 +28,8 @@ def one():
     print(f"sum {float(back.double().sum()):.0f}")
 
 
-def ranks():
+def join_group():
+    """The process group, and this process's rank in it."""
     # If a device is given, PyTorch makes nonblocking communicators, and NCCL may launch their first collective in its
     # own thread, where no NVTX range of a call is open.
     os.environ.setdefault("TORCH_NCCL_USE_COMM_NONBLOCKING", "0")
@@ -30,6 +37,11 @@ def ranks():
     rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+    return dist, rank
+
+
+def ranks():
+    dist, rank = join_group()
     values = torch.ones(1 << 22, device="cuda") * (rank + 1)
     small = torch.zeros(256, device="cuda")
     for i in range(30):
@@ -41,4 +53,38 @@ def ranks():
     dist.destroy_process_group()
 
 
-{"one": one, "ranks": ranks}[sys.argv[1]]()
+def data_is_late():
+    time.sleep(600)
+
+
+def hanging_rank():
+    dist, rank = join_group()
+    values = torch.ones(1 << 20, device="cuda")
+    for _ in range(20):
+        dist.all_reduce(values)
+    torch.cuda.synchronize()
+    pathlib.Path(sys.argv[2], f"waits{rank}").touch()
+    if rank == 1:
+        data_is_late()
+    dist.all_reduce(values)
+    torch.cuda.synchronize()
+
+
+def hang():
+    folder = pathlib.Path(sys.argv[2])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    children = [subprocess.Popen([sys.executable, __file__, "hanging_rank", folder],
+                                 env=os.environ | group | {"RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(2)]
+    end = time.monotonic() + 90
+    while time.monotonic() < end and not all((folder / f"waits{rank}").exists() for rank in range(2)):
+        time.sleep(0.1)
+    time.sleep(3)
+    for child in children:
+        child.send_signal(signal.SIGKILL)
+    print("ended by", [child.wait() for child in children])
+
+
+{"one": one, "ranks": ranks, "hang": hang, "hanging_rank": hanging_rank}[sys.argv[1]]()

@@ -140,6 +140,8 @@ def compare(lab, step, sample, out):
     if said:
         step.note("; ".join(said))
     logs = lab.logs(folder)
+    if not logs and sample.title == "pc_sampling_utility":  # without a file it prints its usage, and calls no CUDA
+        return
     if not logs:
         step.check("a log", plain.status not in (0, None), "no log; " + ("; ".join(said) or "no message"), "one")
         return

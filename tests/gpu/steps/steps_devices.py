@@ -2,6 +2,7 @@
 with NCCL between them."""
 import collections
 import os
+import pathlib
 import re
 import subprocess
 
@@ -163,6 +164,28 @@ def nccl(lab, step):
     said_of_collectives(lab, step, runs, events)
     device_uuids = {plog_device.uuid for run in runs for plog_device in defined(run, "device")}
     step.check("devices of both ranks", len(device_uuids) == 2, len(device_uuids), 2)
+
+
+def blame(lab, step):
+    """Two ranks, one of which never enters an all-reduce; kill -9 ends both. prof blame names it, with its line and
+    NCCL's own number of the communicator."""
+    needs_two_gpus(lab)
+    folder, debug = lab.fresh("blame"), lab.path("blame_nccl.%p.txt")
+    env = lab.recorded_env(folder, PROF_COLLECTIVES="1", NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=debug)
+    done = lab.run([lab.python, os.path.join(APPS_FOLDER, "devices_app.py"), "hang", folder], env=env, timeout=150)
+    if done.stdout != "ended by [-9, -9]\n":
+        raise Skipped(f"the job does not run here: {done.stdout} {done.stderr.strip()[-300:]}")
+    logs = lab.logs(folder)
+    answer = lab.run_prof(["blame", *logs])
+    step.check("exit status: a rank is named", answer.status == 3, answer.status, 3)
+    first = next((line for line in answer.stdout.splitlines() if line.startswith("rank ")), "")
+    step.figure("the first line", first)
+    step.check("rank 1 never entered the all-reduce after the 20th", re.match(r"rank 1 never entered all-reduce #2[01] of communicator", first) is not None, first[:60], "rank 1, #20 or #21")
+    step.check("its line", "data_is_late (devices_app.py:" in first, first[-120:], "data_is_late")
+    communicator = re.search(r"communicator (0x[0-9a-f]+)", first)
+    said = "".join(path.read_text(errors="replace") for path in pathlib.Path(debug).parent.glob("blame_nccl.*.txt"))
+    step.check("the communicator is the one of NCCL_DEBUG", communicator is not None and f"commId {communicator[1]} " in said,
+               communicator and communicator[1], sorted(set(re.findall(r"commId (0x[0-9a-f]+)", said))))
 
 
 def said_of_collectives(lab, step, runs, events):

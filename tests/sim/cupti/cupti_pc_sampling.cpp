@@ -257,6 +257,8 @@ SIM_PC_CALL(cuptiPCSamplingGetData, CUpti_PCSamplingGetDataParams) {
   auto* const data = static_cast<CUpti_PCSamplingData*>(p->pcSamplingData);
   if (data == nullptr || data->size == 0 || data->collectNumPcs == 0) return CUPTI_ERROR_INVALID_PARAMETER;
   fill_pcs(found->second, *data);
+  if (data == found->second.data)  // as on an H200: the buffer of the configuration is for the end of sampling
+    data->totalSamples = data->droppedSamples = data->nonUsrKernelsTotalSamples = 0;
   found->second.was_read = true;
   return found->second.overflowed ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
 }

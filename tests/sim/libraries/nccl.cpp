@@ -49,6 +49,10 @@ SIM_EXPORT int ncclCommDestroy(SimComm* communicator) {
   delete communicator;
   return 0;
 }
+SIM_EXPORT int ncclGetVersion(int* version) {
+  *version = 22800;
+  return 0;
+}
 SIM_EXPORT int ncclCommCount(SimComm* communicator, int* ranks) {
   *ranks = communicator->ranks;
   return 0;

@@ -1,4 +1,5 @@
 // The program itself names an NVTX tool before its first use of NVTX: the tool gets every event, and so does the log.
+// The program reads its own value of the variable.
 // Link: none
 // Env: CHAINED={shim}
 // Expect: status 0
@@ -7,9 +8,12 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdlib>
+#include <cstring>
 
 int main() {
-  if (setenv("NVTX_INJECTION64_PATH", getenv("CHAINED"), 1) != 0) return 1;
+  const char* const tool = getenv("CHAINED");
+  if (setenv("NVTX_INJECTION64_PATH", tool, 1) != 0) return 1;
+  if (std::strcmp(getenv("NVTX_INJECTION64_PATH"), tool) != 0) return 2;
   nvtxRangePushA("both");
   nvtxRangePop();
   return 0;
