@@ -126,6 +126,10 @@ def compare(lab, step, sample, out):
             found = same(plain, sample.recorded(other, **more))
             step.note(f"{sample.title}, once more with {more or 'the same options'}: exit status {'same' if found[0] else 'differs'}, "
                       f"{len(found[1])} lines differ, {len(found[2])} of standard error")
+        own = lab.run(sample.command, env=lab.cupti_env(lab.fresh("cupti_samples", "alone"), names=False, **sample.env), cwd=sample.cwd, timeout=SECONDS)
+        if not varies and same(own, recorded) == (True, [], []):
+            step.note(f"{sample.title}: CUPTI's kernel activity alone, without libprof.so, makes the same difference")
+            lines, errors = [], []
     with open(file + ".txt", "w", encoding="utf-8") as text:
         for name, run in (("alone", plain), ("recorded", recorded)):
             text.write(f"==== {name}: exit status {run.status}, {run.seconds:.1f} s\n{run.stdout}\n---- standard error\n{run.stderr}\n")

@@ -6,8 +6,8 @@ import statistics
 import struct
 
 import plog
-from lab import Skipped
-from log_checks import libprof_lines
+from lab import PROGRAMS_FOLDER, Skipped
+from log_checks import libprof_lines, tables_of
 from steps_devices import needs_two_gpus
 
 MAGIC = 0x534E494255434250
@@ -88,6 +88,7 @@ def pc_sampling(lab, step):
     step.check("the program's output is unchanged", done.stdout == plain.stdout and done.status == 0, f"status {done.status}", "equal")
     step.check("nothing is printed on stderr", not libprof_lines(done.stderr), libprof_lines(done.stderr), "nothing")
     known_answers(step, measured)
+    lines(lab, step, measured.log.path)
     second_gpu(lab, step, program)
     unloads(lab, step, program)
     own(lab, step, program)
@@ -123,6 +124,33 @@ def known_answers(step, measured):
                {hex(crc): len(data) for crc, data in contents.items()}, {hex(crc) for crc in with_samples})
     step.check("each function's name is in its cubin", all(any(function.encode() in contents.get(measured.cubins[cubin].crc, b"") for cubin in cubins if cubin)
                                                           for function, cubins in measured.cubins_of.items() if function), sorted(measured.cubins_of), "in the file")
+
+
+def lines(lab, step, log):
+    """prof report hot-lines: the lines of the loops and of the loads, of pc_sampling.cu."""
+    if not lab.prof:
+        return
+    with open(os.path.join(PROGRAMS_FOLDER, "pc_sampling.cu"), encoding="utf-8") as file:
+        source = file.read().splitlines()
+    wanted = {what: next(i for i, line in enumerate(source, 1) if text in line)
+              for what, text in (("the long loop", "0f3f000000"), ("the short loop", "0f3e800000"), ("the loads", "at = next[at];"))}
+    answer = lab.run_prof(["report", "hot-lines", log, "--format", "json", "--limit", "0"])
+    rows = [row for table in tables_of(answer.stdout) for row in table.get("rows", []) if row.get("source")]
+    of_line = collections.Counter()
+    for row in rows:
+        of_line[(row["in_kernels"], row["source"])] += row["pc_samples"]
+    step.figure("hot-lines: samples by kernel and line", dict(of_line.most_common(12)))
+
+    def share(kernel, *kinds):
+        whole = sum(n for (name, _), n in of_line.items() if name.startswith(kernel))
+        return sum(n for (name, line), n in of_line.items()
+                   if name.startswith(kernel) and any(line.endswith(f"pc_sampling.cu:{wanted[kind]}") for kind in kinds)) / max(whole, 1)
+    step.check("hot-lines: the loads have the samples of memory_kernel", share("memory_kernel", "the loads") > 0.8, f"{share('memory_kernel', 'the loads'):.3f}", "> 0.8")
+    # A loop's own counting is on the line before.
+    neighbours = {f"{kind}, its loop": wanted[kind] - 1 for kind in ("the long loop", "the short loop")}
+    wanted.update(neighbours)
+    long, short = (share("loops_kernel", kind, f"{kind}, its loop") for kind in ("the long loop", "the short loop"))
+    step.check("hot-lines: two loops of 90 and 10 % of the time", abs(long - 0.9) < 0.03 and abs(short - 0.1) < 0.03, f"{long:.3f}, {short:.3f}", "0.9, 0.1 within 0.03")
 
 
 def second_gpu(lab, step, program):
