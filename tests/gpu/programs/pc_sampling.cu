@@ -131,11 +131,26 @@ template <class Run> static double median_us(int batches, int times, Run&& run) 
   return each[each.size() / 2];
 }
 
+struct PcBuffer {
+  static constexpr int kPcs = 256;
+  CUpti_PCSamplingStallReason stalls[kPcs][64]{};
+  CUpti_PCSamplingPCData pcs[kPcs]{};
+  CUpti_PCSamplingData data{};
+  PcBuffer() {
+    for (int i = 0; i < kPcs; ++i) pcs[i].size = sizeof pcs[i], pcs[i].stallReason = stalls[i];
+    data.size = sizeof data;
+    data.collectNumPcs = kPcs;
+    data.pPcData = pcs;
+  }
+};
+
 static void sample_own() {
   CUcontext context = nullptr;
   DRIVER(driver<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent")(&context));
   void* const cupti = dlopen("libcupti.so", RTLD_NOW);
   void* const other = cupti != nullptr ? cupti : dlopen("libcupti.so.13", RTLD_NOW);
+  const auto configure = reinterpret_cast<decltype(&cuptiPCSamplingSetConfigurationAttribute)>(
+      dlsym(other, "cuptiPCSamplingSetConfigurationAttribute"));
   const auto enable = reinterpret_cast<decltype(&cuptiPCSamplingEnable)>(dlsym(other, "cuptiPCSamplingEnable"));
   const auto get = reinterpret_cast<decltype(&cuptiPCSamplingGetData)>(dlsym(other, "cuptiPCSamplingGetData"));
   const auto disable = reinterpret_cast<decltype(&cuptiPCSamplingDisable)>(dlsym(other, "cuptiPCSamplingDisable"));
@@ -143,22 +158,25 @@ static void sample_own() {
   params.size = CUpti_PCSamplingEnableParamsSize;
   params.ctx = context;
   std::printf("enable %d\n", enable(&params));
-  static CUpti_PCSamplingStallReason stalls[256][64];
-  static CUpti_PCSamplingPCData pcs[256];
-  for (int i = 0; i < 256; ++i) pcs[i].size = sizeof pcs[i], pcs[i].stallReason = stalls[i];
+  static PcBuffer reads, last;  // CUPTI fills the second one when sampling ends, and needs it
+  CUpti_PCSamplingConfigurationInfo buffer{};
+  buffer.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+  buffer.attributeData.samplingDataBufferData.samplingDataBuffer = &last.data;
+  CUpti_PCSamplingConfigurationInfoParams configuration{};
+  configuration.size = CUpti_PCSamplingConfigurationInfoParamsSize;
+  configuration.ctx = context;
+  configuration.numAttributes = 1;
+  configuration.pPCSamplingConfigurationInfo = &buffer;
+  std::printf("configure %d\n", configure(&configuration));
   size_t samples = 0;
   for (int round = 0; round < 10; ++round) {
     for_a_second([] { launch_memory(200); });
-    CUpti_PCSamplingData data{};
-    data.size = sizeof data;
-    data.collectNumPcs = 256;
-    data.pPcData = pcs;
     CUpti_PCSamplingGetDataParams read{};
     read.size = CUpti_PCSamplingGetDataParamsSize;
     read.ctx = context;
-    read.pcSamplingData = &data;
+    read.pcSamplingData = &reads.data;
     if (const CUptiResult result = get(&read); result != CUPTI_SUCCESS) std::printf("data %d\n", result);
-    samples += data.totalSamples;
+    samples += reads.data.totalSamples;
     if (samples != 0) break;
   }
   CUpti_PCSamplingDisableParams end{};
