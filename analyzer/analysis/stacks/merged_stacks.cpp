@@ -39,6 +39,14 @@ void parse_python(std::string_view text, std::string_view& file, uint32_t& line,
   function = text.substr(colon + 3);
 }
 
+// Where its debugging symbols are installed, the C library's frames have lines too. The code that called it says more.
+bool is_of_c_runtime(std::string_view module) {
+  constexpr std::string_view kNames[] = {"libc.so",  "libpthread.so", "libc-",
+                                         "ld-linux", "libstdc++.so",  "libgcc_s.so"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return module.starts_with(name); });
+}
+
 }  // namespace
 
 MergedStacks::MergedStacks(const Trace& trace, const Symbols& symbols, FoldRules rules, NameForm names)
@@ -290,6 +298,8 @@ size_t MergedStacks::best(StackId stack) {
     return std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return wanted(frames_[row].shown); });
   };
   auto best = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Python; });
+  if (best == rows.end())
+    best = first([&](const TreeFrame& frame) { return frame.line != 0 && !is_of_c_runtime(strings_[frame.module]); });
   if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.line != 0; });
   return best == rows.end() ? 0 : static_cast<size_t>(best - rows.begin());
 }

@@ -8,6 +8,7 @@
 #include "analyzer/symbols/elf_file.h"
 #include "preload/format/definitions.h"
 #include "preload/format/stack_definitions.h"
+#include "tests/unit/analyzer/analysis/stacks/stack_program.h"
 #include "tests/unit/analyzer/log_builder.h"
 
 #include <gtest/gtest.h>
@@ -248,6 +249,18 @@ std::string folded(const CallTree& tree) {
   write_folded(tree, {}, sink);
   sink.close();
   return text;
+}
+
+TEST(MergedStacks, TheCodeThatCalledTheCLibraryIsMoreInformativeThanItsLine) {
+  tests::StackProgram program;
+  const uint64_t read = program.line_in("/lib/x86_64-linux-gnu/libc.so.6", 0x10, "read", "read.c", 26);
+  const uint64_t batch = program.line_in("/app/train", 0x20, "next_batch", "data.cpp", 88);
+  program.launch_with(10, program.stack({read, batch}, {}));
+  program.launch_with(30, program.stack({read}, {}));
+  const Views views(program.trace, {}, {});
+  CallStacks& stacks = call_stacks(views);
+  EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(10))), "next_batch (data.cpp:88)");
+  EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(30))), "read (read.c:26)");
 }
 
 TEST(CallTree, TotalsHoldWhatIsBelow) { EXPECT_EQ(small_tree(3, 4, 1).totals(), (std::vector<int64_t>{7, 7, 3, 4})); }

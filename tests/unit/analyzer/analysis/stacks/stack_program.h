@@ -6,6 +6,7 @@
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace prof::tests {
 struct StackProgram : HandTrace {
   StackProgram() { thread(0, 501); }
   analyzer::FrameId native_frame(uint64_t address) {
+    if (const auto known = of_module.find(address); known != of_module.end()) return known->second;
     analyzer::Frame frame;
     frame.kind = analyzer::FrameKind::Native, frame.address = address;
     return trace.stacks.intern(frame);
@@ -32,6 +34,17 @@ struct StackProgram : HandTrace {
       frames.push_back(analyzer::StackFrame::of(trace.stacks.intern(frame), true));
     }
     return static_cast<uint32_t>(trace.stacks.intern(addresses, frames, 0));
+  }
+  // A frame of a module's file, with its line.
+  uint64_t line_in(std::string_view module, uint64_t address, std::string_view function, std::string_view file,
+                   uint32_t line) {
+    analyzer::Frame frame;
+    frame.kind = analyzer::FrameKind::Native, frame.address = address;
+    frame.module = trace.stacks.intern(analyzer::Module{trace.strings.intern(module), {}, 0, 0});
+    of_module[address] = trace.stacks.intern(frame);
+    trace.symbols.push_back(
+        {of_module[address], trace.strings.intern(function), trace.strings.intern(file), line, false});
+    return address;
   }
   // The log contains the (mangled) function at an address.
   void name(uint64_t address, std::string_view function) {
@@ -56,6 +69,7 @@ struct StackProgram : HandTrace {
   }
 
   uint32_t correlation = 0;
+  std::map<uint64_t, analyzer::FrameId> of_module;
 };
 
 }  // namespace prof::tests
