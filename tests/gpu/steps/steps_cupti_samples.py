@@ -23,6 +23,7 @@ ENVIRONMENT = {"cupti_nvtx": {"NVTX_INJECTION64_PATH": "{cupti}"}, "cupti_nvtx_e
 ARGUMENTS = {"cupti_metric_properties": ["--device", "0"]}
 NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{16}\b|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 SECONDS = 120
+MOST_LINES = 60  # of a difference, in the page of results
 
 
 def masked(text):
@@ -141,7 +142,8 @@ def compare(lab, step, sample, out):
     step.check("same output, numbers masked", not (lines or errors) or varies, f"{len(lines)} + {len(errors)} lines differ"
                + (f"; alone twice: {len(varies)}" if varies else ""), 0)
     if lines or errors:
-        step.note("```\n" + "\n".join(lines + errors) + "\n```")
+        shown = (lines + errors)[:MOST_LINES]
+        step.note("```\n" + "\n".join(shown) + "\n```" + (f" and {len(lines + errors) - len(shown)} more" if len(shown) == MOST_LINES else ""))
         print(f"---- {sample.title}: alone against recorded\n" + "\n".join(lines + errors), flush=True)
     said = libprof_lines(recorded.stderr)
     if said:
