@@ -122,6 +122,11 @@ SassListing disassemble(std::span<const uint8_t> cubin, const std::string& progr
         "Python package nvidia-cuda-nvdisasm";
     return listing;
   }
+  if (cubin.size() > limits.cubin_bytes) {
+    listing.problem =
+        fmt::format("the cubin has {} bytes; more than {} are not disassembled", cubin.size(), limits.cubin_bytes);
+    return listing;
+  }
   const OpenFile input(memfd_create("cubin", 0)), errors(memfd_create("errors", MFD_CLOEXEC));  // `input`: inherited
   int ends[2];
   if (input.fd < 0 || errors.fd < 0 || !write_cubin(input.fd, cubin) || pipe2(ends, O_CLOEXEC) != 0) {
@@ -163,7 +168,8 @@ SassListing disassemble(std::span<const uint8_t> cubin, const std::string& progr
 
 std::vector<SassSection> parse_sass_listing(std::string_view text) {
   std::vector<SassSection> sections;
-  bool code = false;  // inside a section of instructions
+  std::vector<std::string_view> labels;  // of the next instruction
+  bool code = false;                     // inside a section of instructions
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
@@ -173,9 +179,14 @@ std::vector<SassSection> parse_sass_listing(std::string_view text) {
     if (words.starts_with(".section")) {
       const std::string_view name = trimmed(words.substr(std::strlen(".section")));
       code = name.starts_with(".text.");
-      if (code) sections.push_back({std::string(name.substr(0, name.find(','))), {}});
+      labels.clear();
+      if (code) sections.push_back({std::string(name.substr(0, name.find(','))), {}, {}});
     } else if (code && parse_instruction(line, instruction)) {
+      for (const std::string_view label : labels) sections.back().labels.emplace_back(label, instruction.offset);
+      labels.clear();
       sections.back().instructions.push_back(std::move(instruction));
+    } else if (code && words.size() > 1 && words.ends_with(':') && words.find(' ') == std::string_view::npos) {
+      labels.push_back(words.substr(0, words.size() - 1));
     }
   }
   return sections;

@@ -65,6 +65,15 @@ TEST_F(SassListingTest, EveryInstructionOfEveryFunctionIsRead) {
   EXPECT_EQ(sections[0].name, ".text.plain_kernel");
   EXPECT_EQ(sections[0].instructions[1].text, "S2R R5, SR_TID.X");
   EXPECT_EQ(sections[1].instructions[8].text, "@P0 BRA `(.L_x_2)");
+  const auto label = [&](std::string_view name) {
+    for (const auto& [each, offset] : sections[1].labels) {
+      if (each == name) return offset;
+    }
+    return UINT64_MAX;
+  };
+  EXPECT_EQ(label(".L_x_2"), 0x230u);
+  EXPECT_EQ(label("$__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath"), 0x280u);
+  EXPECT_EQ(label(".L_x_14"), UINT64_MAX);  // the end of the section: no instruction is there
 }
 
 TEST_F(SassListingTest, WithoutNvdisasmTheReasonNamesIt) {
@@ -100,6 +109,12 @@ TEST_F(SassListingTest, ADisassemblerThatHangsOrPrintsWithoutEndIsEnded) {
             "nvdisasm took more than 0.2 s and was ended");
   EXPECT_EQ(disassemble(bytes_, program("exec yes\n"), 0, {60, 1'000'000}).problem,
             "nvdisasm printed more than 1000000 bytes and was ended");
+}
+
+TEST_F(SassListingTest, ACubinThatIsTooLargeIsNotDisassembled) {
+  EXPECT_EQ(disassemble(bytes_, program("exit 0\n"), 0, {60, 1000, 5}).problem,
+            "the cubin has 6 bytes; more than 5 are not disassembled");
+  EXPECT_EQ(disassemble(bytes_, program("exit 0\n"), 0, {60, 1000, 6}).problem, "");
 }
 
 TEST_F(SassListingTest, TheProgramIsSearchedInPathFirst) {
