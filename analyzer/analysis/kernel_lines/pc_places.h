@@ -73,6 +73,8 @@ class PcPlaces {
   std::span<const SymbolFrame> frames(const PcPlace& place) const {
     return {frames_.data() + place.first_frame, place.frames};
   }
+  // The place of a row of Trace::pc_samples.
+  uint32_t place_of(size_t row) const { return place_of_[row]; }
   std::string_view text(StringId id) const { return strings_[id]; }  // of frames
   // By place: sums of the selected samples. Reads all samples.
   std::vector<StallSums> sums(const Selection& selection) const;
