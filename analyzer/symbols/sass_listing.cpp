@@ -113,8 +113,8 @@ std::string find_nvdisasm() {
   return {};
 }
 
-SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program, uint32_t symbol,
-                        const DisassemblerLimits& limits) {
+SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program,
+                        const std::vector<uint32_t>& symbols, const DisassemblerLimits& limits) {
   SassListing listing;
   if (program.empty()) {
     listing.problem =
@@ -135,7 +135,7 @@ SassListing disassemble(std::span<const uint8_t> cubin, const std::string& progr
   }
   const OpenFile output(ends[0]);
   std::vector<std::string> words = {program, "-c"};
-  if (symbol != 0) words.insert(words.end(), {"-fun", std::to_string(symbol)});
+  if (!symbols.empty()) words.insert(words.end(), {"-fun", fmt::format("{}", fmt::join(symbols, ","))});
   words.push_back(fmt::format("/proc/self/fd/{}", input.fd));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

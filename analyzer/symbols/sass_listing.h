@@ -37,10 +37,10 @@ struct DisassemblerLimits {
 // The path of nvdisasm: of $PATH, $CUDA_HOME/bin, $CUDA_PATH/bin, /usr/local/cuda/bin. Empty: none.
 std::string find_nvdisasm();
 
-// The instructions of a cubin; with `symbol` (CubinFunction::symbol) of that function's section alone, which is much
-// faster for a large cubin. `program`: the result of find_nvdisasm().
-SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program, uint32_t symbol = 0,
-                        const DisassemblerLimits& limits = {});
+// The instructions of a cubin; with `symbols` (CubinFunction::symbol) of the sections of these functions alone, which is
+// much faster for a large cubin. `program`: the result of find_nvdisasm().
+SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program,
+                        const std::vector<uint32_t>& symbols = {}, const DisassemblerLimits& limits = {});
 
 // The instructions in a text that `nvdisasm -c` printed.
 std::vector<SassSection> parse_sass_listing(std::string_view text);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kInstructionBytes = 16;
 constexpr uint8_t kNoBarrier = 7;
-constexpr size_t kMostSteps = 100'000;  // of one walk back; kernels of 20,000 instructions need fewer
+constexpr size_t kMostEdges = 10'000'000;  // a compiler makes about one for each instruction
+constexpr size_t kMostSteps = 100'000;     // of one walk back; kernels of 20,000 instructions need fewer
 
 // What is known about a predicate at a place of a path: nothing, that it is true, or that it is false.
 struct Known {
@@ -92,7 +93,7 @@ void SassWaits::link() {
   std::sort(calls.begin(), calls.end());
   std::vector<std::pair<uint32_t, uint32_t>> edges;  // to, from
   const auto add = [&](uint32_t from, uint32_t to) {
-    if (to < count) edges.emplace_back(to, from);
+    if (to < count && edges.size() < kMostEdges) edges.emplace_back(to, from);
   };
   after_unknown_.resize(count + 1);
   for (uint32_t i = 0; i < count; ++i) {
@@ -159,7 +160,8 @@ void SassWaits::link() {
   for (uint32_t i = 0; i < count; ++i) first_before_[i + 1] += first_before_[i];
 }
 
-// Walks back along all paths until something writes `wanted` for certain.
+// Walks back along all paths until something writes `wanted` for certain, or has waited for it. Instructions are issued
+// in order.
 bool SassWaits::seek(uint32_t from, SassRegister wanted, Seek what, std::vector<uint32_t>& found) const {
   std::unordered_set<uint64_t> seen;
   std::vector<std::pair<uint32_t, Known>> open;
@@ -185,6 +187,8 @@ bool SassWaits::seek(uint32_t from, SassRegister wanted, Seek what, std::vector<
       if (what == Seek::Writers) found.push_back(i);
       if (each.guard == kNoSassRegister || same) continue;
       if (known.predicate == kNoSassRegister) known = {each.guard, each.guard_negated};  // else it would have written
+    } else if (what == Seek::Writers && !each.never && contains(each.reads, wanted)) {
+      continue;  // this instruction waited for the register, whether it was executed or not
     }
     go_before(i, known);
   }
@@ -234,14 +238,12 @@ void SassWaits::seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32
   }
 }
 
-// Keeps those that use a scoreboard that the instruction waits for, if any does.
+// Keeps those that use a scoreboard that the instruction waits for.
 void SassWaits::reduce(const SassBarriers& of, bool readers, std::vector<uint32_t>& found) const {
-  std::vector<uint32_t> kept;
-  for (const uint32_t each : found) {
+  std::erase_if(found, [&](uint32_t each) {
     const uint8_t barrier = readers ? barriers_[each].read : barriers_[each].result;
-    if (barrier < kNoBarrier && (of.waits >> barrier & 1) != 0) kept.push_back(each);
-  }
-  if (!kept.empty()) found = std::move(kept);
+    return barrier >= kNoBarrier || (of.waits >> barrier & 1) == 0;
+  });
 }
 
 SassWait SassWaits::at(uint64_t offset, SassScoreboard scoreboard) const {
@@ -254,35 +256,33 @@ SassWait SassWaits::at(uint64_t offset, SassScoreboard scoreboard) const {
     keep_once(wait.producers);
     return wait;
   }
-  const auto take = [&](std::vector<uint32_t>& found, bool readers) {
+  // The scoreboards of the machine code decide, if the instruction waits for some.
+  const bool decided = !barriers_.empty() && barriers_[*from].waits != 0;
+  const auto take = [&](std::vector<uint32_t> found, bool readers, bool exact) {
     std::erase_if(found, [&](uint32_t each) { return operations_[each].scoreboard == SassScoreboard::None; });
     keep_once(found);
-    if (!barriers_.empty()) reduce(barriers_[*from], readers, found);
+    if (exact) reduce(barriers_[*from], readers, found);
     std::vector<uint32_t> same;
     std::copy_if(found.begin(), found.end(), std::back_inserter(same),
                  [&](uint32_t each) { return operations_[each].scoreboard == scoreboard; });
     wait.producers = same.empty() ? std::move(found) : std::move(same);
+    wait.overwrites = readers && !wait.producers.empty();
     return !wait.producers.empty();
   };
-  std::vector<uint32_t> found;
-  const auto seek_all = [&](const std::vector<SassRegister>& registers, Seek what) {
+  std::vector<uint32_t> writers, readers, others;
+  const auto seek_all = [&](const std::vector<SassRegister>& registers, Seek what, std::vector<uint32_t>& found) {
     for (const SassRegister each : registers) wait.cut = !seek(*from, each, what, found) || wait.cut;
   };
-  seek_all(stalled.reads, Seek::Writers);
-  seek_all(stalled.writes, Seek::Writers);
-  if (take(found, false)) return wait;
-  found.clear();
-  seek_all(stalled.writes, Seek::Readers);
-  if (take(found, true)) {
-    wait.overwrites = true;
-    return wait;
-  }
-  if (barriers_.empty()) return wait;
-  found.clear();
+  seek_all(stalled.reads, Seek::Writers, writers);
+  seek_all(stalled.writes, Seek::Writers, writers);
+  if (take(writers, false, decided)) return wait;
+  seek_all(stalled.writes, Seek::Readers, readers);
+  if (take(readers, true, decided) || !decided) return wait;
   for (unsigned barrier = 0; barrier < 6; ++barrier) {
-    if ((barriers_[*from].waits >> barrier & 1) != 0) seek_barrier(*from, barrier, found);
+    if ((barriers_[*from].waits >> barrier & 1) != 0) seek_barrier(*from, barrier, others);
   }
-  take(found, false);
+  if (take(others, false, false) || take(writers, false, false)) return wait;
+  take(readers, true, false);
   return wait;
 }
 

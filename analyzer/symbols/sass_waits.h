@@ -8,7 +8,7 @@
 //   @P0 BRA .L_x_1 ...              |   both sides are followed
 //   FFMA R6, R4, R5, R6  stalled ---+
 //
-// Where the machine code is known, the numbers of scoreboards in it (format of sm_70 and later) reduce the candidates.
+// Where the machine code is known, the numbers of scoreboards in it (format of sm_70 and later) select the candidates.
 #pragma once
 
 #include "analyzer/symbols/sass_listing.h"

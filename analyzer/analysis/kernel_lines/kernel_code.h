@@ -1,5 +1,5 @@
 // What are the instructions of the functions that have PC samples, and what do they wait for? Disassembled once, on
-// first use: nvdisasm takes up to a second for a function of a large cubin. Thread-safe.
+// first use: nvdisasm takes 0.3 s for a cubin of 8 MB, and 30 ms for each function. Thread-safe.
 #pragma once
 
 #include "analyzer/analysis/kernel_lines/pc_places.h"
@@ -30,14 +30,19 @@ class KernelCodes {
   static constexpr double kMostSeconds = 120;
   KernelCodes(const Trace& trace, const Views& views) : trace_(trace), places_(pc_places(views)) {}
 
-  // Of functions by index of PcPlaces::functions(), in the same order. All cores are used. After kMostSeconds no other
-  // function is begun.
+  // Of functions by index of PcPlaces::functions(), in the same order. nvdisasm is run once for each cubin, on all
+  // cores. After kMostSeconds no other cubin is begun.
   std::vector<const KernelCode*> of(std::span<const uint32_t> functions) const;
 
  private:
   // Functions of equal cubins have one code: checksum, size, name.
   using Key = std::tuple<uint64_t, uint64_t, uint32_t>;
-  void read(uint32_t function, const std::string& nvdisasm, KernelCode& to) const;
+  struct Missing {
+    const CubinFunction* function = nullptr;
+    KernelCode* to = nullptr;
+  };
+  void read(const CubinFile& cubin, std::span<const uint8_t> bytes, const std::string& nvdisasm,
+            const std::vector<Missing>& missing) const;
 
   const Trace& trace_;
   const PcPlaces& places_;

@@ -55,21 +55,19 @@ SassScoreboard scoreboard_of(std::string_view cupti_name) {
 
 StallCauses::StallCauses(const AnalysisInput& input, const KernelSums& sums) : input_(input), sums_(sums) {
   std::map<uint32_t, double> cycles;  // that wait for scoreboards, by function
-  double all = 0;
   for (uint32_t p = 0; p < sums.by_place().size(); ++p) {
     for (const StallSums::Reason& each : sums.by_place()[p].reasons) {
       if (scoreboard_of(input.trace.text(each.name)) == SassScoreboard::None) continue;
       cycles[sums.places().places()[p].function] += each.sum.cycles;
-      all += each.sum.cycles;
     }
   }
   std::vector<uint32_t> functions;
-  for (const auto& [function, of] : cycles) {
-    if (of >= kLeastWaits * all) functions.push_back(function);
-  }
-  if (functions.size() < cycles.size()) {
-    notes_.push_back(
-        fmt::format("causes only of functions with {} % of the samples that wait for a scoreboard", 100 * kLeastWaits));
+  for (const auto& each : cycles) functions.push_back(each.first);
+  std::stable_sort(functions.begin(), functions.end(), [&](uint32_t a, uint32_t b) { return cycles[a] > cycles[b]; });
+  if (functions.size() > kMostCauseFunctions) {
+    functions.resize(kMostCauseFunctions);
+    notes_.push_back(fmt::format("{} of {} functions are disassembled: those that wait most for scoreboards",
+                                 kMostCauseFunctions, cycles.size()));
   }
   find(functions);
 }
@@ -156,6 +154,7 @@ std::string_view StallCauses::cause(uint32_t place, StringId reason) const {
 }
 
 std::string StallCauses::causes(std::span<const uint32_t> places, size_t most, std::string_view reason) const {
+  if (texts_.empty()) return {};
   std::map<std::string_view, double> cycles;
   for (const uint32_t place : places) {
     for (const StallSums::Reason& each : sums_.by_place()[place].reasons) {

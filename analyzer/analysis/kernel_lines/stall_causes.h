@@ -18,12 +18,12 @@ namespace prof::analyzer {
 // The scoreboard that warps with a stall reason wait for. None: the reason is not about a scoreboard.
 SassScoreboard scoreboard_of(std::string_view cupti_name);
 
-// The least share of the cycles that wait for scoreboards that a function needs to be disassembled.
-inline constexpr double kLeastWaits = 0.005;
+// The functions that are disassembled: those with most cycles that wait for scoreboards.
+inline constexpr size_t kMostCauseFunctions = 20;
 
 class StallCauses {
  public:
-  // Of all functions with a share of kLeastWaits.
+  // Of kMostCauseFunctions functions.
   StallCauses(const AnalysisInput& input, const KernelSums& sums);
   // Of these functions alone, by index of PcPlaces::functions().
   StallCauses(const AnalysisInput& input, const KernelSums& sums, std::span<const uint32_t> functions);

@@ -84,9 +84,20 @@ TEST(SassWaits, DoNotNameALoadOnAPathThatDoesNotLeadThere) {
 }
 
 TEST(SassWaits, DoNotNameALoadWhoseRegisterIsRedefinedInBetween) {
-  const Listing code = {"LDG.E R4, desc[UR4][R2.64]", "FADD R6, R4, 2", "MOV R4, 0x1", "FADD R5, R4, 1", "EXIT"};
+  const Listing code = {"LDG.E R4, desc[UR4][R2.64]", "MOV R4, 0x1", "FADD R5, R4, 1", "EXIT"};
   EXPECT_EQ(code.waits("FADD R5, R4, 1"), "");
   EXPECT_EQ(code.waits("MOV R4, 0x1"), "LDG.E R4, desc[UR4][R2.64]");  // it must not be overtaken by the load
+}
+
+TEST(SassWaits, DoNotNameALoadForWhichAnotherInstructionHasWaited) {
+  const Listing code = {"LDG.E R4, desc[UR4][R2.64]", "FADD R6, R4, 2", "FADD R5, R4, 1",
+                        "@P0 FADD R8, R9, R10",       "MOV R4, 0x1",    "EXIT"};
+  EXPECT_EQ(code.waits("FADD R6, R4, 2"), "LDG.E R4, desc[UR4][R2.64]");
+  EXPECT_EQ(code.waits("FADD R5, R4, 1"), "");
+  EXPECT_EQ(code.waits("MOV R4, 0x1"), "");
+  const Listing branch = {
+      "LDG.E R4, desc[UR4][R2.64]", "@P0 BRA `(.L_x_1)", "FADD R6, R4, 2", ".L_x_1:", "FADD R5, R4, 1", "EXIT"};
+  EXPECT_EQ(branch.waits("FADD R5, R4, 1"), "LDG.E R4, desc[UR4][R2.64]");  // along the other path it has not
 }
 
 TEST(SassWaits, NameALoadThatAPredicatedMoveRedefinesOnlySometimes) {
@@ -147,9 +158,10 @@ TEST(SassWaits, KnowWhichOperandsHaveTwoRegisters) {
   const Listing address = {"LDG.E R3, desc[UR4][R8.64]", "LDG.E R0, desc[UR4][R2.64]", "EXIT"};
   EXPECT_EQ(address.waits("LDG.E R0, desc[UR4][R2.64]"), "LDG.E R3, desc[UR4][R8.64]");
   const Listing wide = {"LDG.E R3, desc[UR4][R8.64]", "LDG.E R6, desc[UR4][R8.64]", "IMAD.WIDE R4, R5, 0x4, R2",
-                        "DFMA R12, R10, R10, R2", "EXIT"};
+                        "EXIT"};
   EXPECT_EQ(wide.waits("IMAD.WIDE R4, R5, 0x4, R2"), "LDG.E R3, desc[UR4][R8.64]");
-  EXPECT_EQ(wide.waits("DFMA R12, R10, R10, R2"), "LDG.E R3, desc[UR4][R8.64]");
+  const Listing doubles = {"LDG.E R3, desc[UR4][R8.64]", "DFMA R12, R10, R10, R2", "EXIT"};
+  EXPECT_EQ(doubles.waits("DFMA R12, R10, R10, R2"), "LDG.E R3, desc[UR4][R8.64]");
   const Listing matrix = {"LDSM.16.M88.4 R8, [R40]", "LDSM.16.M88.2 R12, [R41]", "HMMA.16816.F32 R4, R8, R12, R4",
                           "EXIT"};
   EXPECT_EQ(matrix.waits("HMMA.16816.F32 R4, R8, R12, R4", kShort),
