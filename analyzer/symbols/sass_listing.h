@@ -37,8 +37,8 @@ struct DisassemblerLimits {
 // The path of nvdisasm: of $PATH, $CUDA_HOME/bin, $CUDA_PATH/bin, /usr/local/cuda/bin. Empty: none.
 std::string find_nvdisasm();
 
-// The instructions of a cubin; with `symbols` (CubinFunction::symbol) of the sections of these functions alone, which is
-// much faster for a large cubin. `program`: the result of find_nvdisasm().
+// The instructions of a cubin. With `symbols` (CubinFunction::symbol), only of the sections of these functions, which
+// is much faster for a large cubin. `program`: the result of find_nvdisasm().
 SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program,
                         const std::vector<uint32_t>& symbols = {}, const DisassemblerLimits& limits = {});
 

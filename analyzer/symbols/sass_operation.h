@@ -1,5 +1,5 @@
 // Offline. What does a SASS instruction read, write and jump to, by its text as nvdisasm prints it? The text is all
-// that is used: an opcode that is not known writes its first operand. The text may be damaged: the answer then has less.
+// that is used: an opcode that is not known writes its first operand. If the text is damaged, the answer has less.
 #pragma once
 
 #include <cstdint>
