@@ -176,8 +176,9 @@ std::vector<SassSection> parse_sass_listing(std::string_view text) {
     at = end + 1;
     SassInstruction instruction;
     const std::string_view words = trimmed(line);
-    if (words.starts_with(".section")) {
-      const std::string_view name = trimmed(words.substr(std::strlen(".section")));
+    constexpr std::string_view kSection = ".section";
+    if (words.starts_with(kSection) && words.find_first_of(" \t") == kSection.size()) {  // not .sectioninfo
+      const std::string_view name = trimmed(words.substr(kSection.size()));
       code = name.starts_with(".text.");
       labels.clear();
       if (code) sections.push_back({std::string(name.substr(0, name.find(','))), {}, {}});

@@ -76,6 +76,15 @@ TEST_F(SassListingTest, EveryInstructionOfEveryFunctionIsRead) {
   EXPECT_EQ(label(".L_x_14"), UINT64_MAX);  // the end of the section: no instruction is there
 }
 
+TEST_F(SassListingTest, LinesAboutASectionDoNotEndIt) {
+  const std::vector<SassSection> sections = parse_sass_listing(
+      "\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo\t@\"SHI_REGISTERS=24\"\n\t.align\t128\n"
+      "        /*0000*/                   EXIT ;\n\t.section\t.nv.info,\"\",@\"\"\n        /*0000*/ NOP ;\n");
+  ASSERT_EQ(sections.size(), 1u);
+  ASSERT_EQ(sections[0].instructions.size(), 1u);
+  EXPECT_EQ(sections[0].instructions[0].text, "EXIT");
+}
+
 TEST_F(SassListingTest, WithoutNvdisasmTheReasonNamesIt) {
   const SassListing listing = disassemble(bytes_, "");
   EXPECT_TRUE(listing.sections.empty());
