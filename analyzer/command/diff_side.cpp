@@ -34,6 +34,7 @@ ReadSide read_side(const std::vector<std::string>& inputs, const ReadSideOptions
     const Selection everything;
     const AnalysisInput input{*trace, views, everything, options.report};
     side.runs.push_back(run_rows(input, run, options.with_peaks));
+    side.runs.back().lines = run_lines(input);
     if (options.with_stacks && side.stacks == nullptr)
       side.stacks = std::make_unique<const StackTree>(stack_tree(input, StackMetric::GpuTime));
     side.coverage.push_back(fmt::format("{}: {}", run, coverage_line(*trace)));

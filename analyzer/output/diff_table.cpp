@@ -35,6 +35,53 @@ Table gate_table(const std::vector<GateVerdict>& verdicts) {
   return table;
 }
 
+// Adds a column of the catalogue for one side: "old.plog Count", count_before.
+void add_side_column(Table& table, ColumnId column, const std::string& label, std::string_view side, CellType type) {
+  const ColumnInfo& info = column_info(column);
+  table.add_named_column(column, fmt::format("{} {}", label, info.title()), fmt::format("{}_{}", info.key, side), type,
+                         type == info.type ? info.decimals : 1);
+}
+void add_side_columns(Table& table, ColumnId column, const DiffLabels& labels, CellType type) {
+  add_side_column(table, column, labels.before, "before", type);
+  add_side_column(table, column, labels.now, "now", type);
+}
+
+// Source lines inside kernels whose time in one launch changed by enough. Times are estimates from PC samples.
+Table lines_table(const DiffAnswer& answer, std::vector<std::string>& notes) {
+  const RunDiff& diff = answer.diff;
+  Table table("lines", "Source lines inside kernels, from PC samples");
+  table.add_column(ColumnId::verdict);
+  add_side_columns(table, ColumnId::pc_samples, answer.labels, CellType::Count);
+  add_side_columns(table, ColumnId::line_time, answer.labels, CellType::MeanNanoseconds);
+  add_side_columns(table, ColumnId::mean, answer.labels, CellType::MeanNanoseconds);
+  table.add_column(ColumnId::speed_effect, CellType::MeanNanoseconds);
+  table.add_columns({ColumnId::speed_percent, ColumnId::p, ColumnId::false_discovery_rate, ColumnId::source,
+                     ColumnId::function, ColumnId::kernel});
+  size_t same = 0;
+  for (const LineDiffRow& each : diff.lines) {
+    const Verdict verdict = line_verdict(each, diff.totals[2].before_ns);
+    if (verdict == Verdict::Same) {
+      ++same;
+      continue;
+    }
+    const double before_ns = each.before.mean_ns.value_or(0);
+    Table::Row row = table.row();
+    row.add(verdict_name(verdict)).add(each.before.samples).add(each.now.samples);
+    row.add(each.before.ns_a_run).add(each.now.ns_a_run).add(each.before.mean_ns).add(each.now.mean_ns);
+    row.add(each.effect_ns());
+    row.add(before_ns > 0 ? std::optional(100 * (each.now.mean_ns.value_or(0) - before_ns) / before_ns) : std::nullopt);
+    row.add(each.p).add(each.false_discovery).add(each.place);
+    row.add_text(diff_name(each.function, answer.names)).add(diff_name(each.kernel, answer.names));
+  }
+  notes.insert(notes.end(), diff.lines_coverage.begin(), diff.lines_coverage.end());
+  notes.push_back(fmt::format(
+      "lines: {} of {} are the same, or their kernel has PC samples on one side only; Mean is in one launch of the "
+      "kernel; tested: {}",
+      same, diff.lines.size(),
+      diff.between_runs ? "runs, by Welch's t test" : "blocks of readings of samples, by the Mann-Whitney test"));
+  return table;
+}
+
 std::string how_tested(const RunDiff& diff) {
   if (diff.between_runs) return "verdicts between runs: Welch's t test of the medians of runs, 5 % false discoveries";
   return fmt::format(
@@ -56,6 +103,7 @@ void add_notes(const DiffAnswer& answer, Table& table) {
   std::string folded = folded_note(diff.folded);
   if (!folded.empty()) table.notes.push_back(std::move(folded));
   if (!answer.verdicts.empty()) table.parts.push_back(gate_table(answer.verdicts));
+  if (!diff.lines.empty()) table.parts.push_back(lines_table(answer, table.notes));
   table.footers = diff_totals(diff, labels);
 }
 
@@ -82,17 +130,6 @@ class DiffCells {
  private:
   bool whole_;  // with one run per side, times and counts are integers
 };
-
-// Adds a column of the catalogue for one side: "old.plog Count", count_before.
-void add_side_column(Table& table, ColumnId column, const std::string& label, std::string_view side, CellType type) {
-  const ColumnInfo& info = column_info(column);
-  table.add_named_column(column, fmt::format("{} {}", label, info.title()), fmt::format("{}_{}", info.key, side), type,
-                         type == info.type ? info.decimals : 1);
-}
-void add_side_columns(Table& table, ColumnId column, const DiffLabels& labels, CellType type) {
-  add_side_column(table, column, labels.before, "before", type);
-  add_side_column(table, column, labels.now, "now", type);
-}
 
 }  // namespace
 

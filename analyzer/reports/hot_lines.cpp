@@ -1,6 +1,7 @@
 // hot-lines: which source lines inside kernels take the GPU's time? A row is a function at a line; an instruction
 // without a line is a row of its own. The time is an estimate: the kernel's GPU time, divided by the samples.
 #include "analyzer/analysis/kernel_lines/kernel_stalls.h"
+#include "analyzer/analysis/kernel_lines/stall_causes.h"
 #include "analyzer/analysis/kernel_lines/stall_reasons.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
@@ -50,7 +51,7 @@ std::string line_note(const KernelSums& sums, const LineStalls& line, const Esti
 }  // namespace
 
 Table report_hot_lines(const AnalysisInput& input) {
-  constexpr size_t kMostStalls = 4;
+  constexpr size_t kMostStalls = 4, kMostCauses = 2;
   const Trace& trace = input.trace;
   const KernelSums sums(input);
   const std::vector<StringId> stalls = main_stalls(sums, trace, kMostStalls);
@@ -62,11 +63,13 @@ Table report_hot_lines(const AnalysisInput& input) {
     table.add_named_column(ColumnId::stall_percent, fmt::format("{} (%)", reason.name), std::string(reason.name),
                            CellType::Real, 1);
   }
-  table.add_columns({ColumnId::source, ColumnId::inlined, ColumnId::in_kernels, ColumnId::source_text, ColumnId::note});
+  table.add_columns({ColumnId::stall_cause, ColumnId::source, ColumnId::inlined, ColumnId::in_kernels,
+                     ColumnId::source_text, ColumnId::note});
   if (!sums.any()) {
     table.notes.push_back(no_pc_samples_note(trace));
     return table;
   }
+  const StallCauses causes(input, sums);
   SourceText texts;
   for (const LineStalls& line : sums.lines()) {
     const EstimatedTime time = sums.time(line.kernels);
@@ -83,7 +86,10 @@ Table report_hot_lines(const AnalysisInput& input) {
     row.add(100 * share_half_width(line.sums.all, sums.whole())).add(line.sums.all.samples);
     row.add(issue_percent(trace, line.sums));
     for (const StringId stall : stalls) row.add_percent(line.sums.cycles_of(stall), line.sums.all.cycles);
-    row.add(sums.line_text(line, true)).add_text(inlined_text(sums, line)).add(kernels_text(sums, line));
+    row.add_text(causes.causes(line.all_places, kMostCauses))
+        .add(sums.line_text(line, true))
+        .add_text(inlined_text(sums, line))
+        .add(kernels_text(sums, line));
     row.add_text(source.text).add_text(line_note(sums, line, time, source));
   }
   if (sums.non_user().samples != 0) {
@@ -91,10 +97,11 @@ Table report_hot_lines(const AnalysisInput& input) {
     row.empty().empty().add_percent(sums.non_user().cycles, sums.whole().cycles);
     row.add(100 * share_half_width(sums.non_user(), sums.whole())).add(sums.non_user().samples).empty();
     for (size_t i = 0; i < stalls.size(); ++i) row.empty();
-    row.empty().empty().add("[kernels that are not the program's]").empty();
+    row.empty().empty().empty().add("[kernels that are not the program's]").empty();
     row.add("CUPTI gives no instructions of them");
   }
   table.notes = pc_notes(input, sums);
+  table.notes.insert(table.notes.end(), causes.notes().begin(), causes.notes().end());
   for (const StringId stall : stalls) {
     const StallReason reason = stall_reason(trace.text(stall));
     table.notes.push_back(fmt::format("{}: warps that {}", reason.name, reason.words));

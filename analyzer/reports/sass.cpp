@@ -1,16 +1,17 @@
 // sass: where in the machine code of one kernel are its samples? An annotated listing: samples and reasons of each
 // instruction with its source line. Without nvdisasm it has offsets in place of instructions.
-#include "analyzer/analysis/kernel_lines/kernel_stalls.h"
+#include "analyzer/analysis/kernel_lines/kernel_code.h"
+#include "analyzer/analysis/kernel_lines/stall_causes.h"
 #include "analyzer/base/name_pattern.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
-#include "analyzer/symbols/sass_listing.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace prof::analyzer {
@@ -84,42 +85,15 @@ ListedCode listed_code(const Trace& trace, const KernelSums& sums, uint32_t kern
   return code;
 }
 
-// The instructions of a function by its offsets; empty, and `why` has the reason.
-std::map<uint64_t, std::string> instructions_of(const AnalysisInput& input, const PcPlaces& places,
-                                                const PcFunction& function, std::string& why) {
-  const CubinFile* const cubin = places.cubin(function, why);
-  const CubinFunction* const found = cubin == nullptr ? nullptr : cubin->find(input.trace.text(function.name));
-  if (found == nullptr) {
-    if (why.empty()) why = function.problem;
-    return {};
-  }
-  const std::string program = find_nvdisasm();
-  if (program.empty()) {
-    why = "no nvdisasm in $PATH, $CUDA_HOME/bin or /usr/local/cuda/bin; pip install nvidia-cuda-nvdisasm has it";
-    return {};
-  }
-  const SassListing listing = disassemble(places.cubin_bytes(function), program, found->symbol);
-  why = listing.problem;
-  std::map<uint64_t, std::string> instructions;
-  for (const SassSection& section : listing.sections) {
-    if (section.name != cubin->section_name(*found)) continue;
-    for (const SassInstruction& each : section.instructions) {
-      if (each.offset >= found->offset && each.offset - found->offset < found->bytes)
-        instructions.emplace(each.offset - found->offset, each.text);
-    }
-  }
-  return instructions;
-}
-
 }  // namespace
 
 Table report_sass(const AnalysisInput& input) {
-  constexpr size_t kMostReasons = 3;
+  constexpr size_t kMostReasons = 3, kMostCauses = 2;
   const KernelSums sums(input);
   Table table("sass", "Samples of the instructions of a kernel");
   table.add_columns({ColumnId::pc_offset, ColumnId::pc_samples, ColumnId::kernel_percent, ColumnId::pc_share_half_width,
                      ColumnId::issue_percent, ColumnId::instruction, ColumnId::source, ColumnId::inlined,
-                     ColumnId::stalls});
+                     ColumnId::stalls, ColumnId::stall_cause});
   if (!sums.any()) {
     table.notes.push_back(no_pc_samples_note(input.trace));
     return table;
@@ -129,8 +103,10 @@ Table report_sass(const AnalysisInput& input) {
   const KernelStalls& of = sums.kernels()[kernel];
   const ListedCode code = listed_code(input.trace, sums, kernel);
   const PcFunction& function = sums.places().functions()[code.function];
-  std::string why;
-  const std::map<uint64_t, std::string> instructions = instructions_of(input, sums.places(), function, why);
+  const KernelCode& listing = *input.views.derived<KernelCodes>().of({&code.function, 1}).front();
+  const StallCauses causes(input, sums, {&code.function, 1});
+  std::map<uint64_t, std::string_view> instructions;
+  for (const SassInstruction& each : listing.instructions) instructions.emplace(each.offset, each.text);
   std::vector<uint64_t> offsets;
   for (const auto& each : instructions) offsets.push_back(each.first);
   for (const auto& each : code.sums) offsets.push_back(each.first);
@@ -149,17 +125,20 @@ Table report_sass(const AnalysisInput& input) {
     const std::span<const SymbolFrame> frames = sums.places().frames(place);
     row.add(found->second.all.samples).add_percent(found->second.all.cycles, code.all.cycles);
     row.add(100 * share_half_width(found->second.all, code.all)).add(issue_percent(input.trace, found->second));
-    row.add_text(text == instructions.end() ? std::string() : text->second);
+    row.add_text(text == instructions.end() ? std::string_view() : text->second);
     row.add_text(frames.empty() ? std::string()
                                 : fmt::format("{}:{}", sums.places().text(frames[0].file), frames[0].line));
     row.add_text(sums.calls_text(place)).add(reasons_text(input.trace, found->second, kMostReasons));
+    row.add_text(causes.causes({&code.places.at(offset), 1}, kMostCauses));
   }
   table.notes.insert(table.notes.begin(),
                      fmt::format("kernel {}: {} samples, {:.1f} % of all", sums.kernel_name(kernel),
                                  of.sums.all.samples, 100 * of.sums.all.cycles / sums.whole().cycles));
   if (code.elsewhere != 0)
     table.notes.push_back(fmt::format("{} samples are in other machine code of this name", code.elsewhere));
-  if (instructions.empty()) table.notes.push_back(fmt::format("no instructions: {}", why));
+  if (!listing.problem.empty())
+    table.notes.push_back(
+        fmt::format("{}: {}", instructions.empty() ? "no instructions" : "not all instructions", listing.problem));
   if (!function.problem.empty()) table.notes.push_back(fmt::format("no lines: {}", function.problem));
   const std::vector<std::string> notes = pc_notes(input, sums);
   table.notes.insert(table.notes.end(), notes.begin(), notes.end());

@@ -61,6 +61,12 @@ std::string_view CubinFile::section_name(const CubinFunction& function) const {
   return elf_->sections()[function.section].name;
 }
 
+std::span<const uint8_t> CubinFile::code(const CubinFunction& function) const {
+  const std::span<const uint8_t> section = elf_->sections()[function.section].bytes;
+  if (function.offset > section.size()) return {};
+  return section.subspan(function.offset, std::min<uint64_t>(function.bytes, section.size() - function.offset));
+}
+
 const CubinFunction* CubinFile::find(std::string_view name) const {
   const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                       [&](uint32_t f, std::string_view wanted) { return functions_[f].name < wanted; });

@@ -42,6 +42,7 @@ class CubinFile {
   std::span<const CubinFunction> functions() const { return functions_; }  // by section and offset
   std::string_view section_name(const CubinFunction& function) const;      // ".text._Z6kernelv"
   const CubinFunction* find(std::string_view name) const;                  // null: none
+  std::span<const uint8_t> code(const CubinFunction& function) const;      // its machine code; empty: outside the file
   const std::string& line_problem() const { return line_problem_; }        // why some have no lines; empty: none
 
   // The address of an instruction, `pc_offset` bytes after the function's first one. 0: not in the function's section.

@@ -113,13 +113,18 @@ std::string find_nvdisasm() {
   return {};
 }
 
-SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program, uint32_t symbol,
-                        const DisassemblerLimits& limits) {
+SassListing disassemble(std::span<const uint8_t> cubin, const std::string& program,
+                        const std::vector<uint32_t>& symbols, const DisassemblerLimits& limits) {
   SassListing listing;
   if (program.empty()) {
     listing.problem =
         "nvdisasm was not found in PATH, CUDA_HOME or /usr/local/cuda; it is part of the CUDA toolkit and of the "
         "Python package nvidia-cuda-nvdisasm";
+    return listing;
+  }
+  if (cubin.size() > limits.cubin_bytes) {
+    listing.problem =
+        fmt::format("the cubin has {} bytes; more than {} are not disassembled", cubin.size(), limits.cubin_bytes);
     return listing;
   }
   const OpenFile input(memfd_create("cubin", 0)), errors(memfd_create("errors", MFD_CLOEXEC));  // `input`: inherited
@@ -130,7 +135,7 @@ SassListing disassemble(std::span<const uint8_t> cubin, const std::string& progr
   }
   const OpenFile output(ends[0]);
   std::vector<std::string> words = {program, "-c"};
-  if (symbol != 0) words.insert(words.end(), {"-fun", std::to_string(symbol)});
+  if (!symbols.empty()) words.insert(words.end(), {"-fun", fmt::format("{}", fmt::join(symbols, ","))});
   words.push_back(fmt::format("/proc/self/fd/{}", input.fd));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -163,19 +168,26 @@ SassListing disassemble(std::span<const uint8_t> cubin, const std::string& progr
 
 std::vector<SassSection> parse_sass_listing(std::string_view text) {
   std::vector<SassSection> sections;
-  bool code = false;  // inside a section of instructions
+  std::vector<std::string_view> labels;  // of the next instruction
+  bool code = false;                     // inside a section of instructions
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
     SassInstruction instruction;
     const std::string_view words = trimmed(line);
-    if (words.starts_with(".section")) {
-      const std::string_view name = trimmed(words.substr(std::strlen(".section")));
+    constexpr std::string_view kSection = ".section";
+    if (words.starts_with(kSection) && words.find_first_of(" \t") == kSection.size()) {  // not .sectioninfo
+      const std::string_view name = trimmed(words.substr(kSection.size()));
       code = name.starts_with(".text.");
-      if (code) sections.push_back({std::string(name.substr(0, name.find(','))), {}});
+      labels.clear();
+      if (code) sections.push_back({std::string(name.substr(0, name.find(','))), {}, {}});
     } else if (code && parse_instruction(line, instruction)) {
+      for (const std::string_view label : labels) sections.back().labels.emplace_back(label, instruction.offset);
+      labels.clear();
       sections.back().instructions.push_back(std::move(instruction));
+    } else if (code && words.size() > 1 && words.ends_with(':') && words.find(' ') == std::string_view::npos) {
+      labels.push_back(words.substr(0, words.size() - 1));
     }
   }
   return sections;

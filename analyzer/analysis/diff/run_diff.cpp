@@ -204,6 +204,16 @@ Verdict verdict_of(const DiffRow& row, double busy_before_ns, const DiffLimits& 
   return matters(row.speed_effect_ns) ? Verdict::Noise : Verdict::Same;
 }
 
+// The lines of each run, taken out of the runs, and the coverage of their samples.
+std::vector<std::vector<RunLine>> take_lines(std::vector<RunWork>& runs, std::vector<std::string>& coverage) {
+  std::vector<std::vector<RunLine>> lines;
+  for (RunWork& run : runs) {
+    lines.push_back(std::move(run.lines.rows));
+    if (!run.lines.coverage.empty()) coverage.push_back(fmt::format("{}: {}", run.file, run.lines.coverage));
+  }
+  return lines;
+}
+
 // The times of one side that a total has in each run, or in each part of the runs.
 struct SideTotals {
   std::vector<double> sum, busy, wall;
@@ -321,6 +331,16 @@ std::string_view verdict_name(Verdict verdict) {
   return "untested";
 }
 
+Verdict line_verdict(const LineDiffRow& row, double busy_before_ns, const DiffLimits& limits) {
+  const double effect_ns = row.effect_ns();
+  if (effect_ns == 0 || std::abs(effect_ns) < limits.of_row * row.before.ns_a_run ||
+      std::abs(effect_ns) < limits.of_busy * busy_before_ns)
+    return Verdict::Same;
+  if (!row.false_discovery) return Verdict::Untested;
+  if (*row.false_discovery > limits.false_discovery) return Verdict::Noise;
+  return effect_ns > 0 ? Verdict::Slower : Verdict::Faster;
+}
+
 std::optional<double> DiffRow::speed_percent() const {
   const std::optional<double> a = now.mean_ns(), b = before.mean_ns();
   if (!a || !b || *b <= 0) return std::nullopt;
@@ -345,6 +365,11 @@ RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const Di
   diff.memory_before = memory_of(before);
   add_folded(before, diff.folded);
   add_folded(now, diff.folded);
+  const std::vector<std::vector<RunLine>> lines_before = take_lines(before, diff.lines_coverage),
+                                          lines_now = take_lines(now, diff.lines_coverage);
+  if (std::any_of(lines_now.begin(), lines_now.end(), [](const auto& lines) { return !lines.empty(); }) &&
+      std::any_of(lines_before.begin(), lines_before.end(), [](const auto& lines) { return !lines.empty(); }))
+    diff.lines = line_diff(lines_now, lines_before, diff.between_runs);
   Matcher matcher(now.size(), before.size());
   for (size_t r = 0; r < now.size(); ++r) matcher.add(now[r], r, true);
   for (size_t r = 0; r < before.size(); ++r) matcher.add(before[r], r, false);

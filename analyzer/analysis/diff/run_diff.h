@@ -3,6 +3,7 @@
 // definitions.
 #pragma once
 
+#include "analyzer/analysis/diff/line_diff.h"
 #include "analyzer/analysis/diff/run_rows.h"
 #include "analyzer/analysis/two_samples.h"
 
@@ -77,10 +78,16 @@ struct RunDiff {
   bool between_runs = false;  // the test is on runs, else on steps or blocks of launches
   std::string steps;          // within one run: the ranges that are the steps, "step *"; empty: blocks of launches
   bool steps_differ = false;  // within one run: some runs have steps, and others have none, too few or different ones
-  size_t parts_now = 0, parts_before = 0;           // within one run: repetitions that the totals are tested on
-  std::vector<FoldedRanges> folded;                 // of both sides
+  size_t parts_now = 0, parts_before = 0;  // within one run: repetitions that the totals are tested on
+  std::vector<FoldedRanges> folded;        // of both sides
+  // Of kernels with PC samples. The coverage of the samples is a line for each run that has some.
+  std::vector<LineDiffRow> lines;
+  std::vector<std::string> lines_coverage;
   std::optional<double> memory_now, memory_before;  // peak bytes, mean of the runs; empty: unknown for one of them
 };
+
+// Of a line: slower, faster, within noise, untested (with an effect that is large enough), or same.
+Verdict line_verdict(const LineDiffRow& row, double busy_before_ns, const DiffLimits& limits = {});
 
 // Intervals contain the true value with this confidence.
 inline constexpr double kConfidence = 0.99;

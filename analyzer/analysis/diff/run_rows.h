@@ -6,6 +6,7 @@
 
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/cost/peak_rates.h"
+#include "analyzer/analysis/diff/run_lines.h"
 #include "analyzer/model/range_counters.h"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct RunWork {
   std::vector<FoldedRanges> folded;  // ranges that are one row although their names differ in a counter
   std::optional<int64_t> peak_memory_bytes;  // Σ over devices of the largest use; empty: not in the input
   std::vector<std::string> devices;          // names of the devices
+  RunLines lines;                            // of kernels with PC samples
   int64_t sum_ns = 0;                        // of all durations: Σ of the rows
   int64_t busy_ns = 0;                       // Σ over devices of the union of operations
   int64_t wall_ns = 0;                       // first to last event, once per device with operations

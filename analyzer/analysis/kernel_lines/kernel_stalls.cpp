@@ -128,6 +128,7 @@ std::vector<LineStalls> KernelSums::lines() const {
     }
     LineStalls& line = lines[found->second];
     line.sums.add(sums);
+    line.all_places.push_back(p);
     const auto of_kernel =
         std::find_if(line.kernels.begin(), line.kernels.end(), [&](const auto& each) { return each.first == kernel; });
     (of_kernel != line.kernels.end() ? *of_kernel : line.kernels.emplace_back(kernel, SampleSum()))
@@ -171,8 +172,12 @@ std::string KernelSums::line_text(const LineStalls& line, bool whole) const {
 
 std::string KernelSums::place_text(const PcPlace& place) const {
   const std::span<const SymbolFrame> frames = places_.frames(place);
-  if (frames.empty()) return sass_place(kernel_name(kernel_of_[place.function]), place.offset);
-  return fmt::format("{}:{}", base_name(places_.text(frames[0].file)), frames[0].line);
+  if (frames.empty()) return offset_text(place.function, place.offset);
+  return short_place(places_.text(frames[0].file), frames[0].line);
+}
+
+std::string KernelSums::offset_text(uint32_t function, uint64_t offset) const {
+  return sass_place(kernel_name(kernel_of_[function]), offset);
 }
 
 std::string KernelSums::calls_text(const PcPlace& place) const {
@@ -188,6 +193,8 @@ std::string KernelSums::calls_text(const PcPlace& place) const {
   }
   return text;
 }
+
+std::string short_place(std::string_view file, uint32_t line) { return fmt::format("{}:{}", base_name(file), line); }
 
 std::string reasons_text(const Trace& trace, const StallSums& sums, size_t most) {
   std::string text;
@@ -227,17 +234,34 @@ std::string no_pc_samples_note(const Trace& trace) {
                                   : "no samples of instructions in the selection";
 }
 
+std::string pc_coverage(const AnalysisInput& input, const KernelSums& sums) {
+  uint64_t taken = 0, dropped = 0, placed = 0, lined = 0;
+  for (const PcBatchRow& batch : input.trace.pc_samples.batches) {
+    if (!selects_pc(input.trace, input.selection, batch.device, batch.time_ns)) continue;
+    taken += batch.total;
+    dropped += batch.dropped;
+  }
+  for (const KernelStalls& kernel : sums.kernels()) {
+    placed += kernel.sums.all.samples;
+    lined += kernel.lined;
+  }
+  const uint64_t known = placed + sums.non_user().samples + dropped;
+  return fmt::format(
+      "PC samples {}: with line {}, with offset only {}, without cubin {}, of other kernels {}, dropped {}{}",
+      std::max(taken, known), lined, placed - lined - sums.without_cubin(), sums.without_cubin(),
+      sums.non_user().samples, dropped, taken > known ? fmt::format(", without instruction {}", taken - known) : "");
+}
+
 std::vector<std::string> pc_notes(const AnalysisInput& input, const KernelSums& sums) {
   std::vector<std::string> notes;
   const Trace& trace = input.trace;
   uint32_t shortest = UINT32_MAX, longest = 0;
-  uint64_t taken = 0, dropped = 0, ambiguous = 0;
+  uint64_t taken = 0, ambiguous = 0;
   for (const PcBatchRow& batch : trace.pc_samples.batches) {
     if (!selects_pc(trace, input.selection, batch.device, batch.time_ns)) continue;
     shortest = std::min(shortest, batch.period);
     longest = std::max(longest, batch.period);
     taken += batch.total;
-    dropped += batch.dropped;
   }
   for (const KernelStalls& kernel : sums.kernels()) ambiguous += kernel.ambiguous;
   if (taken != 0) {
@@ -245,14 +269,7 @@ std::vector<std::string> pc_notes(const AnalysisInput& input, const KernelSums& 
         "{} samples, one each {}{} cycles of a multiprocessor", taken, uint64_t{1} << std::min(shortest, 63U),
         longest == shortest ? "" : fmt::format(" to {}", uint64_t{1} << std::min(longest, 63U))));
   }
-  uint64_t placed = 0, lined = 0;
-  for (const KernelStalls& kernel : sums.kernels()) {
-    placed += kernel.sums.all.samples;
-    lined += kernel.lined;
-  }
-  notes.push_back(
-      fmt::format("samples with line {}, with offset only {}, without cubin {}, of other kernels {}, dropped {}", lined,
-                  placed - lined - sums.without_cubin(), sums.without_cubin(), sums.non_user().samples, dropped));
+  notes.push_back(pc_coverage(input, sums));
   notes.emplace_back(
       "shares and times of lines are estimates; +-: 95 % interval, if samples were independent of each other");
   if (ambiguous != 0)

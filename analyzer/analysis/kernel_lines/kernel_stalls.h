@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct LineStalls {
   // Cycles by index of KernelSums::kernels, and the place with most of them by calls: (place, cycles).
   std::vector<std::pair<uint32_t, SampleSum>> kernels;
   std::vector<std::pair<uint32_t, double>> places;  // one for each chain of calls: a place that has it
+  std::vector<uint32_t> all_places;
 };
 
 // The GPU time of a line or reason: an estimate.
@@ -59,7 +61,8 @@ class KernelSums {
   std::string kernel_name(uint32_t kernel) const;
   // "kernels.cu:5"; of an instruction without a line "kernel+0x1a0". `whole`: with the folders of the file.
   std::string line_text(const LineStalls& line, bool whole) const;
-  std::string place_text(const PcPlace& place) const;  // the same of an instruction, without folders
+  std::string place_text(const PcPlace& place) const;                 // the same of an instruction, without folders
+  std::string offset_text(uint32_t function, uint64_t offset) const;  // "kernel+0x1a0"
   // "scaled in scale_kernel (kernels.cu:5)": the calls around the innermost function, innermost first. Empty: not
   // inlined.
   std::string calls_text(const PcPlace& place) const;
@@ -74,6 +77,9 @@ class KernelSums {
   uint64_t without_cubin_ = 0;
 };
 
+// "kernels.cu:5": a line without the folders of its file.
+std::string short_place(std::string_view file, uint32_t line);
+
 // "64.0 % wait for global or local memory, 12.0 % wait at a barrier": reasons with at least 1 % of the samples, at most
 // `most` of them.
 std::string reasons_text(const Trace& trace, const StallSums& sums, size_t most);
@@ -86,6 +92,8 @@ std::vector<StringId> main_stalls(const KernelSums& sums, const Trace& trace, si
 
 // Why a report has no rows: how to record samples.
 std::string no_pc_samples_note(const Trace& trace);
+// How many samples were taken in the selection, and what is known of them: a line of every report that uses samples.
+std::string pc_coverage(const AnalysisInput& input, const KernelSums& sums);
 // The lines of a header: what an estimate is, and how many samples were dropped or are ambiguous.
 std::vector<std::string> pc_notes(const AnalysisInput& input, const KernelSums& sums);
 

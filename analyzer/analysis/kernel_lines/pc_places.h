@@ -7,6 +7,7 @@
 #include "analyzer/symbols/cubin_lines.h"
 #include "analyzer/symbols/cubins_of_log.h"
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,13 +34,21 @@ struct PcPlace {
   uint32_t first_frame = 0, frames = 0;
 };
 
+// 2^period, the cycles that a sample represents. Made of its bits: std::ldexp() takes as long as all else in a sum.
+inline double period_cycles(uint8_t period) { return std::bit_cast<double>((uint64_t{1023} + period) << 52); }
+
 // Sums of samples. Samples of different periods count by the cycles that they represent.
 struct SampleSum {
   uint64_t samples = 0;
   double cycles = 0;   // of a multiprocessor
   double squares = 0;  // sum of squared cycles of the samples, for intervals
 
-  void add(uint64_t count, uint8_t period);
+  void add(uint64_t count, uint8_t period) {
+    const double weight = period_cycles(period);
+    samples += count;
+    cycles += static_cast<double>(count) * weight;
+    squares += static_cast<double>(count) * weight * weight;
+  }
   void add(const SampleSum& other);
 };
 
@@ -73,6 +82,8 @@ class PcPlaces {
   std::span<const SymbolFrame> frames(const PcPlace& place) const {
     return {frames_.data() + place.first_frame, place.frames};
   }
+  // The place of a row of Trace::pc_samples.
+  uint32_t place_of(size_t row) const { return place_of_[row]; }
   std::string_view text(StringId id) const { return strings_[id]; }  // of frames
   // By place: sums of the selected samples. Reads all samples.
   std::vector<StallSums> sums(const Selection& selection) const;

@@ -292,6 +292,7 @@ class Taker {
     notes_.emplace_back(
         "lines and reasons below a kernel are estimates: its GPU time, divided by its PC samples over all its "
         "launches");
+    notes_.push_back(pc_coverage(input_, sums));
     if (without) notes_.emplace_back("kernels without lines below them have no PC samples");
   }
 

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/host_code_times.h"
+#include "analyzer/analysis/kernel_lines/kernel_stalls.h"
 #include "analyzer/analysis/stacks/host_code_names.h"
 
 #include <fmt/format.h>
@@ -91,6 +92,7 @@ Augment::Augment(const Trace& trace, const Views& views, EventList& events, cons
   if (!trace.details.empty() || !trace.counters.launches.empty() ||
       std::any_of(trace.labels.begin(), trace.labels.end(), of_library))
     prepare_costs();
+  if (!trace.pc_samples.empty()) prepare_stalls();
   views.depth();
   views.range_of_call();
   bounds_.emplace(finding_bounds_.get());
@@ -149,6 +151,7 @@ void Augment::operation(uint32_t row, EventMembers& members) {
   const GpuOperation& operation = trace_.operations[row];
   add_bound(bounds_->of_operation(row), members);
   if (operation.has_kernel()) add_category(operation, members);
+  if (!stalls_.empty() && operation.has_kernel()) add_stalls(operation, members);
   if (costs_) add_cost(row, members);
   if (operation.graph_node != 0) add_capture(operation, members);
   if (!operation.linked()) {
@@ -190,6 +193,36 @@ void Augment::add_category(const GpuOperation& operation, EventMembers& members)
     for (const std::string& name : categories.category_names()) categories_.push_back(events_.text(name));
   }
   members.add_text(EventKey::Category, categories_[categories.category_index(operation)]);
+}
+
+// Samples do not know their launch, so all launches of a function have the same members.
+void Augment::prepare_stalls() {
+  constexpr size_t kMostReasons = 3;
+  const Selection everything;
+  const ReportOptions options;
+  const AnalysisInput input{trace_, views_, everything, options};
+  const KernelSums sums(input);
+  std::vector<std::pair<double, std::string>> hottest(sums.kernels().size());  // cycles, line
+  for (const LineStalls& line : sums.lines()) {
+    for (const auto& [kernel, sum] : line.kernels) {
+      if (sum.cycles > hottest[kernel].first) hottest[kernel] = {sum.cycles, sums.line_text(line, false)};
+    }
+  }
+  for (uint32_t k = 0; k < sums.kernels().size(); ++k) {
+    const KernelStalls& kernel = sums.kernels()[k];
+    FunctionStalls& to = stalls_[index(kernel.name)];
+    if (const std::string text = reasons_text(trace_, kernel.sums, kMostReasons); !text.empty())
+      to.stalls = events_.text(text);
+    to.line = events_.text(
+        fmt::format("{}, {:.1f} % of the samples", hottest[k].second, 100 * hottest[k].first / kernel.sums.all.cycles));
+  }
+}
+
+void Augment::add_stalls(const GpuOperation& operation, EventMembers& members) const {
+  const auto found = stalls_.find(index(trace_.kernels[index(views_.names().named_by(operation))].name));
+  if (found == stalls_.end()) return;
+  if (!found->second.stalls.empty()) members.add_text(EventKey::FunctionStalls, found->second.stalls);
+  members.add_text(EventKey::FunctionLine, found->second.line);
 }
 
 void Augment::prepare_costs() {

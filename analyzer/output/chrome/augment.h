@@ -67,6 +67,8 @@ class Augment {
   void prepare_costs();
   void add_cost(uint32_t row, EventMembers& members) const;
   void add_category(const GpuOperation& operation, EventMembers& members);
+  void prepare_stalls();
+  void add_stalls(const GpuOperation& operation, EventMembers& members) const;
   void add_collective(const GpuOperation& operation, EventMembers& members) const;
   void prepare_gaps();
   void add_idle(uint32_t row, EventMembers& members);
@@ -99,8 +101,12 @@ class Augment {
   std::optional<EventTree> python_tree_;  // with Python functions, if there are any
   std::optional<RangeTimes> python_;
   std::vector<std::string> categories_;  // pieces, by KernelCategories' index
-  std::optional<KernelCosts> costs_;     // only if there are shapes, hardware counters or similar data
-  std::vector<DevicePeaks> peaks_;       // by DeviceId
+  struct FunctionStalls {
+    std::string stalls, line;  // pieces; empty: none
+  };
+  std::unordered_map<uint32_t, FunctionStalls> stalls_;  // by mangled name of kernels with PC samples
+  std::optional<KernelCosts> costs_;                     // only if there are shapes, hardware counters or similar data
+  std::vector<DevicePeaks> peaks_;                       // by DeviceId
   struct OpSums {
     uint64_t flops = 0, bytes = 0;
   };

@@ -65,6 +65,24 @@ TEST_F(SassListingTest, EveryInstructionOfEveryFunctionIsRead) {
   EXPECT_EQ(sections[0].name, ".text.plain_kernel");
   EXPECT_EQ(sections[0].instructions[1].text, "S2R R5, SR_TID.X");
   EXPECT_EQ(sections[1].instructions[8].text, "@P0 BRA `(.L_x_2)");
+  const auto label = [&](std::string_view name) {
+    for (const auto& [each, offset] : sections[1].labels) {
+      if (each == name) return offset;
+    }
+    return UINT64_MAX;
+  };
+  EXPECT_EQ(label(".L_x_2"), 0x230u);
+  EXPECT_EQ(label("$__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath"), 0x280u);
+  EXPECT_EQ(label(".L_x_14"), UINT64_MAX);  // the end of the section: no instruction is there
+}
+
+TEST_F(SassListingTest, LinesAboutASectionDoNotEndIt) {
+  const std::vector<SassSection> sections = parse_sass_listing(
+      "\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo\t@\"SHI_REGISTERS=24\"\n\t.align\t128\n"
+      "        /*0000*/                   EXIT ;\n\t.section\t.nv.info,\"\",@\"\"\n        /*0000*/ NOP ;\n");
+  ASSERT_EQ(sections.size(), 1u);
+  ASSERT_EQ(sections[0].instructions.size(), 1u);
+  EXPECT_EQ(sections[0].instructions[0].text, "EXIT");
 }
 
 TEST_F(SassListingTest, WithoutNvdisasmTheReasonNamesIt) {
@@ -75,17 +93,17 @@ TEST_F(SassListingTest, WithoutNvdisasmTheReasonNamesIt) {
             "Python package nvidia-cuda-nvdisasm");
 }
 
-TEST_F(SassListingTest, TheCubinIsPassedAsAFileAndOneFunctionCanBeChosen) {
+TEST_F(SassListingTest, TheCubinIsPassedAsAFileAndFunctionsCanBeChosen) {
   const std::string script =
       "echo '.section .text.k,\"ax\",@progbits'\n"
       "echo \"/*0010*/ $1 $2 $3 $(cat \"$4\") ;\"\n";
-  const SassListing listing = disassemble(bytes_, program(script), 7);
+  const SassListing listing = disassemble(bytes_, program(script), {7, 12});
   EXPECT_EQ(listing.problem, "");
   ASSERT_EQ(listing.sections.size(), 1u);
   EXPECT_EQ(listing.sections[0].name, ".text.k");
   ASSERT_EQ(listing.sections[0].instructions.size(), 1u);
   EXPECT_EQ(listing.sections[0].instructions[0].offset, 0x10u);
-  EXPECT_EQ(listing.sections[0].instructions[0].text, "-c -fun 7 cubin");
+  EXPECT_EQ(listing.sections[0].instructions[0].text, "-c -fun 7,12 cubin");
 }
 
 TEST_F(SassListingTest, AFailureIsReportedWithItsReason) {
@@ -96,10 +114,16 @@ TEST_F(SassListingTest, AFailureIsReportedWithItsReason) {
 }
 
 TEST_F(SassListingTest, ADisassemblerThatHangsOrPrintsWithoutEndIsEnded) {
-  EXPECT_EQ(disassemble(bytes_, program("exec sleep 100\n"), 0, {0.2, 1000}).problem,
+  EXPECT_EQ(disassemble(bytes_, program("exec sleep 100\n"), {}, {0.2, 1000}).problem,
             "nvdisasm took more than 0.2 s and was ended");
-  EXPECT_EQ(disassemble(bytes_, program("exec yes\n"), 0, {60, 1'000'000}).problem,
+  EXPECT_EQ(disassemble(bytes_, program("exec yes\n"), {}, {60, 1'000'000}).problem,
             "nvdisasm printed more than 1000000 bytes and was ended");
+}
+
+TEST_F(SassListingTest, ACubinThatIsTooLargeIsNotDisassembled) {
+  EXPECT_EQ(disassemble(bytes_, program("exit 0\n"), {}, {60, 1000, 5}).problem,
+            "the cubin has 6 bytes; more than 5 are not disassembled");
+  EXPECT_EQ(disassemble(bytes_, program("exit 0\n"), {}, {60, 1000, 6}).problem, "");
 }
 
 TEST_F(SassListingTest, TheProgramIsSearchedInPathFirst) {

@@ -33,6 +33,11 @@ TEST(StallSums, WeightSamplesByTheirPeriod) {
   EXPECT_EQ(twice.cycles_of(StringId{2}), 2 * sums.cycles_of(StringId{2}));
 }
 
+TEST(StallSums, CyclesOfAPeriodAreAPowerOfTwo) {
+  for (const int period : {0, 1, 16, 31, 255})
+    EXPECT_EQ(period_cycles(static_cast<uint8_t>(period)), std::ldexp(1.0, period));
+}
+
 // Wilson's interval of 20 of 100 is 0.1334 to 0.2888; of 0 of 100 it is 0 to 0.0370.
 TEST(StallSums, HaveWilsonsIntervals) {
   EXPECT_NEAR(share_half_width(sum_of(20, 16), sum_of(100, 16)), 0.2888 - 0.2, 1e-4);
