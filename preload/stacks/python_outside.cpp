@@ -382,6 +382,18 @@ bool is_python_gil(uint64_t address) {
   return address - reinterpret_cast<uint64_t>(known.python->runtime) < known.layout->current_thread;
 }
 
+uint64_t python_gil_holder() {
+  KnownPython known;
+  if (!known_python(known) || known.layout->current_thread == kNone) return 0;
+  const OutsideMemory memory{};
+  uintptr_t state = 0;
+  uint64_t holder = 0;
+  return memory.read(reinterpret_cast<uintptr_t>(known.python->runtime) + known.layout->current_thread, state) &&
+                 state != 0 && memory.read(state + known.layout->thread_id, holder)
+             ? holder
+             : 0;
+}
+
 void forget_python_outside() {
   std::memset(static_cast<void*>(g_known_places), 0, sizeof g_known_places);
   std::memset(static_cast<void*>(g_states), 0, sizeof g_states);

@@ -24,6 +24,9 @@ PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const Cop
 // Whether a futex at that address is the lock of the interpreter (up to 3.11).
 bool is_python_gil(uint64_t address);
 
+// pthread_self() of the thread that holds that lock; 0: it is not known.
+uint64_t python_gil_holder();
+
 // Forgets what was found: a recording starts, or the process is a forked child.
 void forget_python_outside();
 
