@@ -55,6 +55,7 @@ constexpr uint64_t kSearchEvery = 10'000'000;   // ns between two searches for n
 constexpr uint64_t kSpanEvery = 1'000'000'000;  // a longer interval of one state is written in parts
 constexpr uint32_t kPeriodsOfEvent = 256;       // an event is then opened again, with another period
 constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kQuiet = 250'000;  // ns after a launch, see seems_idle()
 
 // What is known of a thread, and what the last sample of its present wait was.
 struct Sampled {
@@ -645,7 +646,7 @@ void find_moments() {
 
 void sample_round() {
   read_now();
-  if (options().host_samples.starved) g_idle_gpu = outstanding().unfinished == 0;
+  if (options().host_samples.starved) g_idle_gpu = seems_idle(tick_of(g_now.ns - kQuiet));
   if (g_now.ns >= g_search_ns) {
     search_threads();
     g_search_ns = g_now.ns + kSearchEvery * (1 + g_used / 64);

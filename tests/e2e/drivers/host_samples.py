@@ -354,10 +354,27 @@ def check_owners(options, checks, folder):
     follow(options, checks, folder, "threads", {function: r"thread \d+$" for function in functions}, 1)
 
 
+def check_never_synchronised(options, checks, folder):
+    """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
+    GPU is starved is sampled, by the analyzer's own count"""
+    done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"], {"PROF_HOST_SAMPLES": "starved:499"})
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    if logs[0].counters.get("host_samples_unavailable"):
+        print("perf events are refused here: running threads have no stacks")
+        sys.exit(77)
+    rows, _ = idle_rows(options, folder)
+    whole = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["gaps"])
+    sampled = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["host_code"] not in (None, "not sampled"))
+    checks.that(whole > 1e9 and sampled >= 0.9 * whole, f"{sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
+    print(f"{sampled / whole:.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
+
+
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
-         "owners": check_owners}
+         "owners": check_owners, "never_synchronised": check_never_synchronised}
 
 
 def main():
