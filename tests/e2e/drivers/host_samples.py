@@ -88,7 +88,7 @@ def run_ends(options, checks, folder, mode, logs, status=0, variables={}):
 
 def check_starved(options, checks, folder):
     """samples only while nothing is outstanding on the device: not in compute, in which a kernel runs"""
-    log, = run_ends(options, checks, folder, "starved", 1, variables={"PROF_HOST_SAMPLES": "starved:499"}) or [None]
+    log, = run_ends(options, checks, folder, "starved", 1, variables={"PROF_HOST_SAMPLES": "starved:499", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 100000000"}) or [None]
     if log is None:
         return
     of = lambda function: sum(1 for s in log.samples if s["thread"] == "1" and function in log.stack(s))
@@ -368,7 +368,7 @@ def check_never_synchronised(options, checks, folder):
     whole = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["gaps"])
     sampled = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["host_code"] not in (None, "not sampled"))
     checks.that(whole > 1e9 and sampled >= 0.9 * whole, f"{sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
-    print(f"{sampled / whole:.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
+    print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
 
 
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
