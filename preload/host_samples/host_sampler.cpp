@@ -203,6 +203,15 @@ void change_state(Sampled& thread, uint64_t ns, HostState state) {
   thread.looked = false;
 }
 
+// The thread id of a thread with this pthread_self(); 0: it is not known.
+uint32_t tid_of_known_handle(uint64_t handle) {
+  for (uint32_t i = 0; i < g_used; ++i) {
+    const Sampled& known = g_room->threads[i];
+    if (known.ordinal != 0 && known.handle != 0) return tid_of_handle(handle, known.handle, known.tid);
+  }
+  return 0;
+}
+
 struct Frames {
   uint64_t native[format::kMaxStackFrames], python[format::kMaxStackFrames];
   CopiedStack walked;
@@ -291,14 +300,6 @@ format::StackId stack_of(const Sampled& thread, const BlockedThread& wait) {
   }
   count_walk(frames.walked);
   return define_stack(frames, true);
-}
-
-uint32_t tid_of_known_handle(uint64_t handle) {
-  for (uint32_t i = 0; i < g_used; ++i) {
-    const Sampled& known = g_room->threads[i];
-    if (known.ordinal != 0 && known.handle != 0) return tid_of_handle(handle, known.handle, known.tid);
-  }
-  return 0;
 }
 
 // Fills in what the thread waits for, as it is now.
@@ -407,7 +408,8 @@ void start_other(uint32_t tid) {
   thread.name = {name, static_cast<size_t>(name[size - 1] == '\n' ? size - 1 : size)};
   if (!define(thread)) return;
   ++g_others;
-  start_thread(*free, {static_cast<uint32_t>(thread.thread), tid, 0, false}, true);
+  const uint64_t handle = python_thread_with(tid, tid_of_known_handle);
+  start_thread(*free, {static_cast<uint32_t>(thread.thread), tid, handle, false}, true);
 }
 
 // CPU time of a thread in ns; 0: not known.

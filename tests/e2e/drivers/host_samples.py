@@ -354,6 +354,26 @@ def check_owners(options, checks, folder):
     follow(options, checks, folder, "threads", {function: r"thread \d+$" for function in functions}, 1)
 
 
+def check_gil(options, checks, folder):
+    """a thread that waits for the GIL: the thread that holds it is named, and charged with its Python code (CPython 3.8
+    to 3.11)"""
+    script = pathlib.Path(__file__).parents[1] / "python/gil.py"
+    version = subprocess.run(["/usr/bin/python3", "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+    if not 8 <= int(version.stdout.split()[1]) <= 11:
+        print(f"CPython {version.stdout}")
+        sys.exit(77)
+    done, logs = run(options, folder, ["/usr/bin/python3", script])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    waits = [s for s in logs[0].samples if s["thread"] == "1" and s.get("blocked_in") == GIL]
+    named = [s for s in waits if re.fullmatch(r"held by thread \d+", logs[0].detail(s))]
+    checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), f"{len(named)} of {len(waits)} waits name the holder")
+    rows, _ = idle_rows(options, folder)
+    counts = [row for row in rows if row.get("awaited") and "count_forever" in (row["host_code"] or "")]
+    checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"the holder's code is not named: {rows}")
+
+
 def check_never_synchronised(options, checks, folder):
     """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
     GPU is starved is sampled, by the analyzer's own count"""
@@ -374,7 +394,8 @@ def check_never_synchronised(options, checks, folder):
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
-         "owners": check_owners, "never_synchronised": check_never_synchronised}
+         "owners": check_owners, "gil": check_gil,
+         "never_synchronised": check_never_synchronised}
 
 
 def main():
