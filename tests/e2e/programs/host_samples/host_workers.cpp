@@ -3,6 +3,7 @@
 //
 //   pipe, socket, poll   for a process that it forked: it decodes, and another of its threads compresses
 //   threads              for a mutex, a rwlock and the end of a thread, while their owner computes
+//   shares SEED          for nothing: it computes and sleeps in four functions, for random times, which it prints
 //   busy                 for nothing: it launches 1 to 4 kernels, works 10 ms and never synchronises
 #include "tests/sim/sim_program.h"
 
@@ -12,12 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <random>
 #include <string>
 
 namespace {
@@ -52,6 +54,16 @@ __attribute__((noinline)) uint64_t hold_mutex(uint64_t ns) { return compute(ns) 
 __attribute__((noinline)) uint64_t hold_rwlock(uint64_t ns) { return compute(ns) + 4; }
 __attribute__((noinline)) uint64_t end_slowly(uint64_t ns) { return compute(ns) + 5; }
 __attribute__((noinline)) uint64_t host_work(uint64_t ns) { return compute(ns) + 6; }
+__attribute__((noinline)) uint64_t compute_first(uint64_t ns) { return compute(ns) + 7; }
+__attribute__((noinline)) uint64_t compute_second(uint64_t ns) { return compute(ns) + 8; }
+__attribute__((noinline)) uint64_t sleep_first(uint64_t ns) {
+  const timespec time{0, static_cast<long>(ns)};
+  return static_cast<uint64_t>(clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr)) + 9;
+}
+__attribute__((noinline)) uint64_t sleep_second(uint64_t ns) {
+  const timespec time{0, static_cast<long>(ns)};
+  return static_cast<uint64_t>(clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr)) + 10;
+}
 
 }  // extern "C"
 
@@ -204,9 +216,43 @@ int busy() {
   return g_sink == 0;
 }
 
+// A second of the thread's time. Of a function that computes, CPU time is printed, else real time.
+int shares(unsigned seed) {
+  struct Part {
+    const char* name;
+    uint64_t (*run)(uint64_t ns);
+    clockid_t clock;
+  };
+  const Part parts[] = {{"compute_first", compute_first, CLOCK_THREAD_CPUTIME_ID},
+                        {"compute_second", compute_second, CLOCK_THREAD_CPUTIME_ID},
+                        {"sleep_first", sleep_first, CLOCK_MONOTONIC},
+                        {"sleep_second", sleep_second, CLOCK_MONOTONIC}};
+  std::mt19937 random(seed);
+  std::discrete_distribution<size_t> which{4, 2, 3, 1};
+  std::exponential_distribution<double> length(1 / 6e6);  // ns
+  sim_program::make_context();
+  const CUfunction kernel = sim_program::kernel("vector_add");
+  uint64_t took[4] = {};
+  const uint64_t end = now_ns(CLOCK_MONOTONIC) + 1000 * kMs;
+  while (now_ns(CLOCK_MONOTONIC) < end) {
+    SIM_CHECK(sim_program::launch(kernel));
+    SIM_CHECK(cuCtxSynchronize());
+    const size_t part = which(random);
+    const auto ns = static_cast<uint64_t>(std::min(length(random), 9e8));
+    const uint64_t begin = now_ns(parts[part].clock);
+    g_sink += parts[part].run(ns);
+    took[part] += now_ns(parts[part].clock) - begin;
+  }
+  SIM_CHECK(sim_program::launch(kernel));
+  SIM_CHECK(cuCtxSynchronize());
+  for (size_t i = 0; i < 4; ++i) printf("%s %llu\n", parts[i].name, static_cast<unsigned long long>(took[i]));
+  return g_sink == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "shares") return shares(argc > 2 ? static_cast<unsigned>(atoi(argv[2])) : 1);
   return mode == "threads" ? threads() : mode == "busy" ? busy() : workers(mode);
 }
