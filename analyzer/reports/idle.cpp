@@ -281,7 +281,7 @@ class DividedIdle {
       };
       awaited_ = true;
       if (sum.who.thread == kNone) {
-        add({}, kNoLog, std::nullopt, std::nullopt, std::nullopt);
+        add({}, why_not_charged(sum.who), std::nullopt, std::nullopt, std::nullopt);
         continue;
       }
       const HostCodeDivision division = host_names_.divide(sum.times);

@@ -296,8 +296,8 @@ struct SampledCode {
 
 // The awaited thread with the longest wait in a gap or piece, and the code in which most of its samples are.
 struct AwaitedCode {
-  StringId who{};  // of Division::codes; 0: no thread was awaited
-  bool logged = false;
+  StringId who{};            // of Division::codes; 0: no thread was awaited
+  std::string_view why_not;  // charged; empty: its log is in the input
   SampledCode host;
 };
 
@@ -361,7 +361,8 @@ struct Division {
     const std::vector<const AwaitedTimes::Sum*> sums = awaited_times->sums();
     if (sums.empty()) return {};
     const AwaitedTimes::Sum& sum = *sums.front();
-    return {codes.intern(awaited_text(trace, sum.who)), sum.who.thread != kNone, most_of(sum.times)};
+    return {codes.intern(awaited_text(trace, sum.who)),
+            sum.who.thread != kNone ? std::string_view{} : why_not_charged(sum.who), most_of(sum.times)};
   }
   void add_columns(Table& table) const {
     if (any_code) table.add_column(ColumnId::culprit_code);
@@ -389,7 +390,7 @@ struct Division {
     }
     const SampledCode& did = awaited.host;
     if (did.group == kNone) {
-      row.empty().add_text(awaited.who == StringId{} ? "" : awaited.logged ? kNotSampled : kNoLog);
+      row.empty().add_text(awaited.who == StringId{} ? "" : awaited.why_not.empty() ? kNotSampled : awaited.why_not);
       row.empty().empty().empty();
     } else {
       row.add(host_names->code(did.group)).add(host_names->state(did.group));

@@ -1,5 +1,5 @@
-// Which processes have the other end of a pipe or socket open that a sampled thread waits for? host_sampler.cpp searches
-// /proc/PID/fd for them, on the helper thread, and the log gets a pipe_holder record for each.
+// Which processes have the other end of a pipe or socket open that a sampled thread waits for? host_sampler.cpp
+// searches /proc/PID/fd for them, on the helper thread, and the log gets a pipe_holder record for each.
 //
 //   thread waits for pipe:[7]  ->  await_pipe()  ->  rounds look at some processes each  ->  pipe_holder pid=42
 //

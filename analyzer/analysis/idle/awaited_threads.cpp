@@ -38,6 +38,10 @@ std::string awaited_text(const Trace& trace, const Awaited& awaited) {
   return command.empty() ? text : fmt::format("{} ({})", text, command);
 }
 
+std::string_view why_not_charged(const Awaited& awaited) {
+  return awaited.proven ? "no log in the input" : "not proven: another thread waits for it";
+}
+
 bool any_awaited(const Trace& trace) {
   if (!trace.host_sampling.holders.empty()) return true;
   const Column<StringId>& details = trace.host_sampling.samples.detail;
@@ -110,12 +114,38 @@ const std::vector<Awaited>* AwaitedThreads::of_samples(uint32_t thread, Rows sam
   return nullptr;
 }
 
+std::vector<Awaited> AwaitedThreads::of_other_threads(uint32_t thread, const Interval& interval, Rows samples) {
+  const HostSamples& all = trace_.host_sampling.samples;
+  std::vector<Awaited> found;
+  const auto is_condition = [&](uint32_t row) {
+    return all.blocked_in[row] == BlockedIn::Condition ||
+           (all.blocked_in[row] == BlockedIn::Lock && all.detail[row] == StringId{});
+  };
+  if (trace_.host_sampling.holders.empty() || samples.size() == 0 || !is_condition(samples.first)) return found;
+  for (uint32_t other = 0; other < trace_.threads.size(); ++other) {
+    if (other == thread || trace_.threads[other].process != trace_.threads[thread].process) continue;
+    const auto* const named = of_samples(other, rows_.samples_in(other, interval.begin_ns, interval.end_ns));
+    if (named == nullptr) continue;
+    for (const Awaited& each : *named) {
+      if (each.holder != kNone) found.push_back({kNone, each.holder, false});
+    }
+  }
+  // A process has several threads.
+  const auto pid = [&](const Awaited& each) { return trace_.host_sampling.holders[each.holder].pid; };
+  std::stable_sort(found.begin(), found.end(), [&](const Awaited& a, const Awaited& b) { return pid(a) < pid(b); });
+  const auto same = [&](const Awaited& a, const Awaited& b) { return pid(a) == pid(b); };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  return found;
+}
+
 void AwaitedThreads::each(uint32_t thread, const Interval& interval,
                           const std::function<void(const Interval&, std::span<const Awaited>)>& take) {
   const auto give = [&](int64_t begin_ns, int64_t end_ns, Rows samples) {
     const Interval part{std::max(begin_ns, interval.begin_ns), std::min(end_ns, interval.end_ns)};
     if (part.end_ns <= part.begin_ns) return;
-    if (const std::vector<Awaited>* const named = of_samples(thread, samples)) take(part, *named);
+    if (const std::vector<Awaited>* const named = of_samples(thread, samples)) return take(part, *named);
+    const std::vector<Awaited> others = of_other_threads(thread, {begin_ns, end_ns}, samples);
+    if (!others.empty()) take(part, others);
   };
   const Rows of = rows_.states(thread);
   if (of.size() != 0) {
@@ -146,9 +176,10 @@ void AwaitedThreads::each(uint32_t thread, const Interval& interval,
 void AwaitedTimes::add(uint32_t thread, const Interval& interval) {
   threads_.each(thread, interval, [&](const Interval& part, std::span<const Awaited> named) {
     for (const Awaited& who : named) {
-      const auto number = who.thread != kNone
-                              ? of_thread_.try_emplace(who.thread, sums_.size()).first->second
-                              : unlogged_.try_emplace(awaited_text(trace_, who), sums_.size()).first->second;
+      const auto number =
+          who.thread != kNone
+              ? of_thread_.try_emplace(who.thread, sums_.size()).first->second
+              : unlogged_.try_emplace({awaited_text(trace_, who), who.proven}, sums_.size()).first->second;
       if (number == sums_.size()) sums_.push_back({who, 0, HostCodeTimes(trace_, rows_)});
       Sum& sum = sums_[number];
       sum.waited_ns += part.length_ns();

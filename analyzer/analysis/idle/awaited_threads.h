@@ -9,7 +9,8 @@
 //   worker          ─decode──────────────────────|─write(pipe)───|       its samples inside the wait are summed
 //
 // Several processes may have one pipe open: each is an awaited one. If a process has no log among the inputs, it is
-// named, and nothing is charged.
+// named, and nothing is charged. The same holds if the thread waits on a condition while another thread of its process
+// waits for the pipe: that the other one wakes it is not proven.
 #pragma once
 
 #include "analyzer/analysis/idle/host_code_times.h"
@@ -30,7 +31,11 @@ namespace prof::analyzer {
 struct Awaited {
   uint32_t thread = kNone;  // row of Trace::threads; kNone: the log of the process is not in the input
   uint32_t holder = kNone;  // row of HostSampling::holders that proves it; kNone: the thread is of the same process
+  bool proven = true;       // false: another thread waited for the holder; `thread` is kNone
 };
+
+// "no log in the input": why nothing is known of what an awaited process did. It has no `thread`.
+std::string_view why_not_charged(const Awaited& awaited);
 
 // "thread 501"; "process 43 (python3 worker.py)", with its thread if that is not the first one.
 std::string awaited_text(const Trace& trace, const Awaited& awaited);
@@ -53,6 +58,8 @@ class AwaitedThreads {
   std::vector<Awaited> find(uint32_t thread, StringId detail) const;
   void add_holders(uint32_t thread, std::string_view pipe, std::vector<Awaited>& to) const;
   const std::vector<Awaited>* of_samples(uint32_t thread, Rows samples);
+  // Processes for which other threads of the process waited in an interval, if the thread waited on a condition.
+  std::vector<Awaited> of_other_threads(uint32_t thread, const Interval& interval, Rows samples);
 
   const Trace& trace_;
   const HostSampleRows& rows_;
@@ -82,8 +89,8 @@ class AwaitedTimes {
   const HostSampleRows& rows_;
   AwaitedThreads threads_;
   std::vector<Sum> sums_;
-  std::map<std::string, size_t> unlogged_;  // text -> index of sums_
-  std::map<uint32_t, size_t> of_thread_;    // -> index of sums_
+  std::map<std::pair<std::string, bool>, size_t> unlogged_;  // text and `proven` -> index of sums_
+  std::map<uint32_t, size_t> of_thread_;                     // -> index of sums_
 };
 
 }  // namespace prof::analyzer

@@ -15,7 +15,6 @@
 namespace prof::analyzer {
 
 inline constexpr std::string_view kNotSampled = "not sampled";
-inline constexpr std::string_view kNoLog = "no log in the input";  // of an awaited process
 
 // Not thread-safe.
 class HostCodeNames {

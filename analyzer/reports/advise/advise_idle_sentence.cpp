@@ -62,13 +62,15 @@ class Sentences {
   }
 
  private:
-  // What the thread did for which the launching thread waited longest: "; meanwhile process 43 (python3 worker.py) spent
-  // 80 % (+-4) of 1.2 s in decode (worker.py:12)".
+  // What the thread did for which the launching thread waited longest: "; meanwhile process 43 (python3 worker.py) is
+  // 80 % (+-4) of 1.2000s decode (worker.py:12)".
   std::string awaited(const IdleOfDevice& idle) {
     const std::vector<const AwaitedTimes::Sum*> sums = idle.awaited.sums();
     if (sums.empty() || percent(sums.front()->waited_ns, idle.idle_ns) < kNamedPercent) return {};
     const AwaitedTimes::Sum& sum = *sums.front();
     const std::string who = awaited_text(trace_, sum.who);
+    if (!sum.who.proven)
+      return fmt::format("; meanwhile another thread waits for {}; that it is awaited here too is not proven", who);
     if (sum.who.thread == kNone)
       return fmt::format("; {} has the other end of what it waits for, and no log in the input", who);
     std::string text;

@@ -4,9 +4,9 @@
 // PROF_DEPTH=values the GPU writes the launch number to a word of pinned memory. If the driver refuses one way, the
 // other is used.
 //
-// While host samples are taken only in starved time, every launch is marked, as often as the pause allows, and the helper
-// thread queries the events (query_marks()). So a GPU that has finished its work is known to be idle although the
-// program makes no call.
+// While host samples are taken only in starved time, every launch is marked, as often as the pause allows, and the
+// helper thread queries the events (query_marks()). So a GPU that has finished its work is known to be idle although
+// the program makes no call.
 //
 // A mark is placed right after an operation of the program on the same stream and nowhere else. It is never placed
 // while any thread captures: marks_begin_capture() closes the gate and waits, bounded, for marks being placed (Dekker:

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,21 @@ TEST(AwaitedThreads, TheOwnerOfALockIsCharged) {
   run.samples(run.owner, 0, 10'000, 4);
   EXPECT_TRUE(any_awaited(run.trace));
   EXPECT_EQ(run.awaited({{2000, 8000}}), "thread 501 waited 6000: stack 4 6 samples 6000\n");
+}
+
+TEST(AwaitedThreads, AProcessForWhichAnotherThreadWaitsMeanwhileIsNamedAsNotProven) {
+  Waiting run;
+  run.samples(0, 0, 10'000, 1, HostState::Blocked, "");
+  for (BlockedIn& blocked_in : std::span(&run.trace.host_sampling.samples.blocked_in[0], 10))
+    blocked_in = BlockedIn::Condition;
+  run.state(0, 0, 10'000, HostState::Blocked);
+  run.samples(run.owner, 0, 10'000, 4, HostState::Blocked, "pipe:[7]");
+  run.samples(run.main, 0, 10'000, 2);
+  run.holder("pipe:[7]", 200, true);
+  EXPECT_EQ(run.awaited({{0, 10'000}}), "process 200 (python3 worker.py) waited 10000:\n");
+  AwaitedTimes times(run.trace, run.views());
+  times.add(0, {0, 10'000});
+  EXPECT_EQ(why_not_charged(times.sums().front()->who), "not proven: another thread waits for it");
 }
 
 TEST(AwaitedThreads, AWaitThatNamesNobodyChargesNobody) {
