@@ -45,7 +45,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--jobs", type=int, default=1, help="runs at once")
-    parser.add_argument("--rate", type=int, default=499, help="samples a second")
+    parser.add_argument("--rate", type=int, default=997, help="samples a second")
     parser.add_argument("--least", type=float, default=92, help="%% of the intervals that must cover the truth")
     parser.add_argument("--most", type=float, default=98)
     options = parser.parse_args()

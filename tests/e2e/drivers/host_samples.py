@@ -377,7 +377,8 @@ def check_gil(options, checks, folder):
 def check_never_synchronised(options, checks, folder):
     """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
     GPU is starved is sampled, by the analyzer's own count"""
-    done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"], {"PROF_HOST_SAMPLES": "starved:499"})
+    done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"],
+                     {"PROF_HOST_SAMPLES": "starved:499", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 200000"})
     checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
     if checks.wrong:
         return
