@@ -6,6 +6,7 @@
 #include "analyzer/analysis/select/window_finder.h"
 #include "analyzer/analysis/stacks/host_code_names.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/table/table.h"
 
 #include <fmt/format.h>
 
