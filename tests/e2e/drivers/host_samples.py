@@ -318,7 +318,9 @@ def check_worker(options, checks, folder, mode):
     named = [gap for gap in gaps if (gap["awaited"] or "").startswith(f"process {child}")]
     checks.that(len(named) >= 10, f"{len(named)} gaps name the worker")
     checks.that(all(gap["awaited_time_ns"] is None or gap["awaited_time_ns"] <= gap["duration_ns"] for gap in gaps), "more time than the gap has")
-    checks.that(any("worker_decode" in (gap["awaited_code"] or "") and gap["awaited_samples"] > 0 for gap in named), "no gap names worker_decode")
+    # On a busy machine the worker waits for a CPU for most of a gap.
+    did = [gap for gap in named if gap["awaited_samples"] and ("worker_decode" in (gap["awaited_code"] or "") or gap["awaited_state"] == "runnable")]
+    checks.that(len(did) >= 10, f"{len(did)} gaps name what the worker did: {named}")
     advice = subprocess.run([options.prof, "report", "advise", *pathlib.Path(folder).glob("*.plog")], capture_output=True, text=True).stdout
     sentence = re.search(rf"meanwhile process {child} \([^)]*\) is (.*); do:", advice)
     checks.that(sentence and re.search(r"\d+ % \(\+-\d+\) of [\d.]+m?s worker_decode", sentence.group(1)), advice[:2000])
