@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace prof::analyzer {
@@ -49,10 +50,21 @@ struct HostSamplingRate {
   bool without_perf = false;  // no perf events: no states, and samples from /proc only
 };
 
+// A process that has the other end of a pipe or socket open for which a sampled thread waits.
+struct PipeHolder {
+  ProcessId waiting{};              // the process with the sampled thread
+  StringId pipe{};                  // as in HostSamples::detail: "pipe:[7]"
+  uint32_t pid = 0;                 // of the holder, as the waiting process sees it
+  StringId command{};               // command line of the holder; 0: not known
+  std::optional<ProcessId> holder;  // the process of its log, if that is proven; else its log is not in the input
+  int64_t found_ns = 0;
+};
+
 struct HostSampling {
   HostSamples samples;
   ThreadStates states;
   std::vector<HostSamplingRate> rates;  // by process, then by time
+  std::vector<PipeHolder> holders;      // by waiting process, then by time
   double period_ns = 0;                 // mean of the first rate; 0: host samples were not recorded
   bool starved_only = false;            // of the first rate
 };

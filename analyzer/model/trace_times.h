@@ -83,6 +83,7 @@ template <class Move> void each_time_of_logs(Trace& trace, Move move) {
     move(of_thread(host.states.thread[i]), host.states.end_ns[i]);
   }
   for (HostSamplingRate& rate : host.rates) move(rate.process, rate.from_ns);
+  for (PipeHolder& holder : host.holders) move(holder.waiting, holder.found_ns);
 }
 
 }  // namespace prof::analyzer

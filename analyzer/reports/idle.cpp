@@ -3,6 +3,7 @@
 // gap-cause`, each gap has one cause (analysis/idle/gaps.h). With the definitions of Holistic Trace Analysis, a gap is
 // between consecutive operations of one stream, and other streams are ignored.
 #include "analyzer/analysis/hta_rules.h"
+#include "analyzer/analysis/idle/awaited_threads.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/host_code_times.h"
@@ -77,9 +78,10 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
 }
 
 // The columns of the report, and a header line for each window. False: there is no window.
-bool begin_table(Table& table, const std::vector<Window>& windows, bool host_samples = false) {
+bool begin_table(Table& table, const std::vector<Window>& windows, bool host_samples = false, bool awaited = false) {
   table.add_columns({ColumnId::window, ColumnId::pid, ColumnId::device_name, ColumnId::cause});
   if (host_samples) table.add_columns({ColumnId::host_code, ColumnId::host_state});
+  if (awaited) table.add_column(ColumnId::awaited);
   table.add_columns({ColumnId::gaps, ColumnId::time});
   if (host_samples) table.add_columns({ColumnId::samples, ColumnId::host_half_width});
   table.add_column(ColumnId::idle_share_percent);
@@ -103,9 +105,11 @@ struct ChargeSum {
   int64_t total_ns = 0, host_ns = 0, longest_ns = 0;
   std::unordered_map<uint64_t, int64_t> names;  // key of PieceNames -> time
   std::unique_ptr<HostCodeTimes> host;          // null: no host samples, or a cause that they do not explain
+  std::unique_ptr<AwaitedTimes> awaited;        // as `host`
 };
 
 constexpr size_t kMostCodes = 10;  // rows of host samples per cause
+constexpr size_t kMostAwaited = 8, kMostAwaitedCodes = 3;
 
 class DividedIdle {
  public:
@@ -115,11 +119,12 @@ class DividedIdle {
         finder_(windows_),
         names_(input),
         host_rows_(host_sample_rows(input.views)),
+        any_awaited_(host_rows_.any() && any_awaited(input.trace)),
         host_names_(input.trace, call_stacks(input.views)) {}
 
   Table table() {
     Table table("idle", "Idle time of devices by what took it");
-    if (!begin_table(table, windows_, host_rows_.any())) return table;
+    if (!begin_table(table, windows_, host_rows_.any(), any_awaited_)) return table;
     divide_gaps(input_.trace, input_.views, input_.selection, finder_.hull(),
                 [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
                   finder_.each(gap.begin_ns, gap.end_ns, [&](size_t window) { add(window, gap, pieces); });
@@ -162,8 +167,12 @@ class DividedIdle {
       sum.host_ns += std::clamp(gap.launched_ns(), part.begin_ns, part.end_ns) - part.begin_ns;
       sum.names[names_.key(gap, piece)] += part.length_ns();
       if (needs_samples(piece) && host_rows_.recorded(input_.trace.threads[piece.thread].process)) {
-        if (sum.host == nullptr) sum.host = std::make_unique<HostCodeTimes>(input_.trace, host_rows_);
+        if (sum.host == nullptr) {
+          sum.host = std::make_unique<HostCodeTimes>(input_.trace, host_rows_);
+          sum.awaited = std::make_unique<AwaitedTimes>(input_.trace, input_.views);
+        }
         sum.host->add(piece.thread, part);
+        sum.awaited->add(piece.thread, part);
       }
     }
     for (const size_t charge : touched_) {
@@ -194,6 +203,7 @@ class DividedIdle {
         Table::Row row = table.row();
         add_place(row, window, device, what);
         if (host_rows_.any()) row.empty().empty();
+        if (any_awaited_) row.empty();
         row.add(sum.gaps).add(sum.total_ns);
         if (host_rows_.any()) row.empty().empty();
         row.add(percent(sum.total_ns, idle_ns)).add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
@@ -205,7 +215,9 @@ class DividedIdle {
         }
         if (!most.first.empty()) row.add(std::string_view(most.first)).add(most.second);
       }
-      if (sum.host != nullptr) add_host_rows(table, window, device, what, *sum.host, idle_ns);
+      if (sum.host == nullptr) continue;
+      add_host_rows(table, window, device, what, *sum.host, idle_ns);
+      add_awaited_rows(table, window, device, what, *sum.awaited);
     }
   }
 
@@ -226,7 +238,9 @@ class DividedIdle {
                          std::optional<int64_t> half_ns) {
       Table::Row row = table.row();
       add_place(row, window, device, charge);
-      row.add(code).add_text(state).empty().add(ns).add(samples).add(half_ns);
+      row.add(code).add_text(state);
+      if (any_awaited_) row.empty();
+      row.empty().add(ns).add(samples).add(half_ns);
       row.add(percent(ns, idle_ns)).add(percent(ns, window.length_ns()));
     };
     size_t shown = 0;
@@ -252,8 +266,51 @@ class DividedIdle {
     if (unknown_ns > 0) add(kNotSampled, {}, unknown_ns, 0, std::nullopt);
   }
 
+  // What the threads did that were waited for in the time of a cause.
+  void add_awaited_rows(Table& table, const Window& window, DeviceId device, GapCharge charge,
+                        const AwaitedTimes& awaited) {
+    const std::vector<const AwaitedTimes::Sum*> sums = awaited.sums();
+    for (size_t i = 0; i < std::min(sums.size(), kMostAwaited); ++i) {
+      const AwaitedTimes::Sum& sum = *sums[i];
+      const std::string who = awaited_text(input_.trace, sum.who);
+      const auto add = [&](std::string_view code, std::string_view state, std::optional<int64_t> ns,
+                           std::optional<uint64_t> samples, std::optional<int64_t> half_ns) {
+        Table::Row row = table.row();
+        add_place(row, window, device, charge);
+        row.add_text(code).add_text(state).add(std::string_view(who)).empty().add(ns).add(samples).add(half_ns);
+      };
+      awaited_ = true;
+      if (sum.who.thread == kNone) {
+        add({}, why_not_charged(sum.who), std::nullopt, std::nullopt, std::nullopt);
+        continue;
+      }
+      const HostCodeDivision division = host_names_.divide(sum.times);
+      size_t shown = 0;
+      int64_t others_ns = 0;
+      uint64_t samples = 0;
+      for (const HostCodeTime& each : division.groups) {
+        if (shown++ < kMostAwaitedCodes) {
+          add(host_names_.code(each.group), host_names_.state(each.group), each.time_ns, each.samples, each.half_ns);
+        } else {
+          others_ns += each.time_ns;
+          samples += each.samples;
+        }
+      }
+      if (shown > kMostAwaitedCodes)
+        add(fmt::format("{} others", shown - kMostAwaitedCodes), {}, others_ns, samples, std::nullopt);
+      if (division.not_sampled_ns > 0) add(kNotSampled, {}, division.not_sampled_ns, 0, std::nullopt);
+    }
+    awaited_left_out_ += sums.size() - std::min(sums.size(), kMostAwaited);
+  }
+
   void add_host_notes(Table& table) const {
     if (!host_rows_.any()) return;
+    if (awaited_)
+      table.notes.push_back(
+          "rows with an awaited thread show what it did while the launching thread waited for it, "
+          "in waits with a host sample; they are no parts of the row of their cause");
+    if (awaited_left_out_ != 0)
+      table.notes.push_back(fmt::format("{} more awaited threads are not shown", awaited_left_out_));
     table.notes.push_back(fmt::format(
         "rows with host code are parts of the row of their cause: {} host samples represent {} of {} ({:.1f} "
         "%); time that no sample represents is not sampled",
@@ -273,9 +330,12 @@ class DividedIdle {
   std::array<bool, kGapParts> used_{};
   bool others_ = false;
   const HostSampleRows& host_rows_;
+  const bool any_awaited_;
   HostCodeNames host_names_;
   int64_t host_total_ns_ = 0, host_sampled_ns_ = 0;
   uint64_t host_samples_ = 0;
+  bool awaited_ = false;
+  size_t awaited_left_out_ = 0;
 };
 
 Table by_cause(const AnalysisInput& input) {

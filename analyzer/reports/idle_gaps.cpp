@@ -1,6 +1,7 @@
 // idle-gaps: which single gaps cost the most, and what took their time? A row is one gap, the longest first, with its
 // division (analysis/idle/gap_division.h). If grouped by pieces, a row is one piece. If grouped by stacks, a row is all
 // pieces of a device with the same cause and the same code. With `--definitions gap-cause`, each gap has one cause.
+#include "analyzer/analysis/idle/awaited_threads.h"
 #include "analyzer/analysis/idle/gap_division.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
@@ -293,9 +294,17 @@ struct SampledCode {
   uint64_t samples = 0, of_samples = 0;
 };
 
+// The awaited thread with the longest wait in a gap or piece, and the code in which most of its samples are.
+struct AwaitedCode {
+  StringId who{};            // of Division::codes; 0: no thread was awaited
+  std::string_view why_not;  // charged; empty: its log is in the input
+  SampledCode host;
+};
+
 // A gap and what took most of its time.
 struct DividedGap : DeviceGap {
   SampledCode host;
+  AwaitedCode awaited;
   int64_t cause_ns = 0, call_ns = 0;  // time of the cause; the call's time in the gap
   size_t first = 0;                   // of Division::parts
   uint32_t call = kNone, range = kNone;
@@ -315,14 +324,17 @@ struct Division {
   std::vector<PartTime> parts;  // of each gap, the longest first
   StringTable codes;
   bool any_code = false;
-  std::optional<HostCodeNames> host_names;  // empty: the input has no host samples
-  std::optional<HostCodeTimes> host_times;  // of one gap or piece at a time
+  std::optional<HostCodeNames> host_names;    // empty: the input has no host samples
+  std::optional<HostCodeTimes> host_times;    // of one gap or piece at a time
+  std::optional<AwaitedTimes> awaited_times;  // as host_times
+  const Trace& trace;
 
-  Division(const AnalysisInput& input, CallStacks& stacks) : any_code(stacks.any()) {
+  Division(const AnalysisInput& input, CallStacks& stacks) : any_code(stacks.any()), trace(input.trace) {
     const HostSampleRows& rows = host_sample_rows(input.views);
     if (!rows.any()) return;
     host_names.emplace(input.trace, stacks);
     host_times.emplace(input.trace, rows);
+    if (any_awaited(input.trace)) awaited_times.emplace(input.trace, input.views);
   }
 
   SampledCode sampled(std::span<const GapPiece> pieces) {
@@ -332,18 +344,36 @@ struct Division {
     for (const GapPiece& piece : pieces) {
       if (needs_samples(piece)) host_times->add(piece.thread, {piece.begin_ns, piece.end_ns});
     }
-    if (host_times->samples() == 0) return most;
-    const HostCodeDivision division = host_names->divide(*host_times);
+    return most_of(*host_times);
+  }
+  SampledCode most_of(const HostCodeTimes& times) {
+    if (times.samples() == 0) return {};
+    const HostCodeDivision division = host_names->divide(times);
     const HostCodeTime& first = division.groups.front();
     return {first.group, first.time_ns, first.half_ns, first.samples, division.samples};
+  }
+  AwaitedCode awaited(std::span<const GapPiece> pieces) {
+    if (!awaited_times) return {};
+    awaited_times->clear();
+    for (const GapPiece& piece : pieces) {
+      if (needs_samples(piece)) awaited_times->add(piece.thread, {piece.begin_ns, piece.end_ns});
+    }
+    const std::vector<const AwaitedTimes::Sum*> sums = awaited_times->sums();
+    if (sums.empty()) return {};
+    const AwaitedTimes::Sum& sum = *sums.front();
+    return {codes.intern(awaited_text(trace, sum.who)),
+            sum.who.thread != kNone ? std::string_view{} : why_not_charged(sum.who), most_of(sum.times)};
   }
   void add_columns(Table& table) const {
     if (any_code) table.add_column(ColumnId::culprit_code);
     if (!host_names) return;
     table.add_columns({ColumnId::host_code, ColumnId::host_state, ColumnId::host_code_time, ColumnId::host_half_width,
                        ColumnId::samples, ColumnId::host_samples});
+    if (!awaited_times) return;
+    table.add_columns({ColumnId::awaited, ColumnId::awaited_code, ColumnId::awaited_state, ColumnId::awaited_time,
+                       ColumnId::awaited_half_width, ColumnId::awaited_samples});
   }
-  void add_cells(Table::Row& row, StringId code, const SampledCode& host) const {
+  void add_cells(Table::Row& row, StringId code, const SampledCode& host, const AwaitedCode& awaited) const {
     if (any_code) row.add(codes[code]);
     if (!host_names) return;
     if (host.group == kNone) {
@@ -351,6 +381,20 @@ struct Division {
     } else {
       row.add(host_names->code(host.group)).add(host_names->state(host.group)).add(host.time_ns).add(host.half_ns);
       row.add(host.samples).add(host.of_samples);
+    }
+    if (!awaited_times) return;
+    if (awaited.who == StringId{}) {
+      row.empty();
+    } else {
+      row.add(codes[awaited.who]);
+    }
+    const SampledCode& did = awaited.host;
+    if (did.group == kNone) {
+      row.empty().add_text(awaited.who == StringId{} ? "" : awaited.why_not.empty() ? kNotSampled : awaited.why_not);
+      row.empty().empty().empty();
+    } else {
+      row.add(host_names->code(did.group)).add(host_names->state(did.group));
+      row.add(did.time_ns).add(did.half_ns).add(did.samples);
     }
   }
 
@@ -414,7 +458,7 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const DividedGap& gap,
   row.add_if(gap.launch != kNone, gap.host_ns);
   add_call(row, trace, gap.call, gap.call_ns);
   row.add_text(range_text(trace, gap.range));
-  division.add_cells(row, gap.code, gap.host);
+  division.add_cells(row, gap.code, gap.host, gap.awaited);
   row.add_if(gap.cause_thread != kNone, gap.cause_thread == kNone ? 0 : trace.threads[gap.cause_thread].tid);
   add_operation(row, input, gap.previous);
   add_operation(row, input, gap.operation);
@@ -442,6 +486,7 @@ Table divided(const AnalysisInput& input) {
     for (const GapPiece& each : pieces) listed.call_ns += each.call == piece.call ? each.duration_ns() : 0;
     if (division->any_code) listed.code = division->codes.intern(stacks.best(stack_of_piece(stacks, gap, piece)));
     listed.host = division->sampled(pieces);
+    listed.awaited = division->awaited(pieces);
   });
   sort_longest_first(gaps);
   table.list(std::move(gaps),
@@ -459,6 +504,7 @@ Table pieces_of_gaps(const AnalysisInput& input) {
     uint32_t operation = kNone;
     StringId code{};
     SampledCode host{};
+    AwaitedCode awaited{};
   };
   Table table("idle-gaps", "Pieces of the gaps of devices");
   CallStacks& stacks = call_stacks(input.views);
@@ -470,9 +516,10 @@ Table pieces_of_gaps(const AnalysisInput& input) {
   std::vector<Listed> listed;
   each_divided(input, table, [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
     for (const GapPiece& piece : pieces) {
-      Listed& each = listed.emplace_back(Listed{piece, gap.begin_ns, gap.device, gap.operation, {}, {}});
+      Listed& each = listed.emplace_back(Listed{piece, gap.begin_ns, gap.device, gap.operation, {}, {}, {}});
       if (division->any_code) each.code = division->codes.intern(stacks.best(stack_of_piece(stacks, gap, piece)));
       each.host = division->sampled({&piece, 1});
+      each.awaited = division->awaited({&piece, 1});
     }
   });
   table.list(std::move(listed), [input, division](const Listed& each, Table::Row& row) {
@@ -483,7 +530,7 @@ Table pieces_of_gaps(const AnalysisInput& input) {
     row.add(piece.charge.text());
     add_call(row, trace, piece.call, piece.duration_ns());
     row.add_text(range_text(trace, piece.range));
-    division->add_cells(row, each.code, each.host);
+    division->add_cells(row, each.code, each.host, each.awaited);
     row.add_if(piece.thread != kNone, piece.thread == kNone ? 0 : trace.threads[piece.thread].tid);
     add_operation(row, input, each.operation);
   });

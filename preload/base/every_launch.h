@@ -22,6 +22,7 @@ struct alignas(64) EveryLaunch {
   std::atomic<uint32_t> captures{};             // capture/streams/depth_marks.h
   std::atomic<uint32_t> launch_extras{};        // record/launch_extras.h
   std::atomic<uint32_t> nvtx_extras{};          // record/launch_extras.h
+  std::atomic<uint32_t> mark_every{};           // capture/streams/depth_marks.h
   std::atomic<uint64_t> mark_pause{};           // capture/streams/depth_marks.h
   std::atomic<uint64_t> function_generation{};  // driver/functions.h
 };

@@ -109,7 +109,7 @@ using DefinitionKinds =
           UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef,
           NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, CallArguments, HardwareSamples, SampledSetDef,
           NvtxScopeDef, NvtxSemanticsDef, NvtxClockDef, NvtxSyncPoint, HostSample, HostStateSpan, HostSampling,
-          CubinDef, StallReasonsDef, PcBatch, PcSamples, Collective>;
+          CubinDef, StallReasonsDef, PcBatch, PcSamples, Collective, PipeHolder>;
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 

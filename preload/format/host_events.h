@@ -85,4 +85,26 @@ struct HostSampling {
   }
 };
 
+// `flags` of a PipeHolder:
+inline constexpr uint32_t kHolderOfOtherNamespace = 1;  // its pid is not that of its own log
+
+// A definition: a process that has the other end of a pipe or socket open which a sampled thread waits for. The process
+// with the sampled thread writes it.
+struct PipeHolder {
+  static constexpr uint32_t kKind = 78;
+  static constexpr std::string_view kName = "pipe_holder";
+  uint64_t found = 0;        // ticks
+  uint32_t pid = 0;          // as the process with the sampled thread sees it
+  uint32_t flags = 0;        // kHolder…
+  std::string_view pipe;     // the end that is waited for, as `detail` of samples has it: "pipe:[7]", "socket:[8]"
+  std::string_view command;  // command line of the holder; empty: it is not known, or PROF_ABOUT leaves it out
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("found", s.found);
+    v.value("pid", s.pid);
+    v.text("pipe", s.pipe);
+    v.text("command", s.command);
+    v.optional("flags", s.flags);
+  }
+};
+
 }  // namespace prof::format

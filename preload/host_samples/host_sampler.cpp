@@ -8,9 +8,12 @@
 #include "preload/base/options.h"
 #include "preload/base/raw_call.h"
 #include "preload/capture/streams/streams.h"
+#include "preload/format/definitions.h"
 #include "preload/format/host_events.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/host_samples/perf_thread.h"
+#include "preload/host_samples/pipe_holders.h"
+#include "preload/host_samples/proc_path.h"
 #include "preload/host_samples/thread_wait.h"
 #include "preload/log/count.h"
 #include "preload/record/append.h"
@@ -44,10 +47,15 @@ constexpr uint32_t kMostRings = (16 << 20) / (PerfThread::kRingBytes + 4096);
 constexpr uint32_t kMostLooks = 64;             // threads that are looked up in /proc in one round
 constexpr uint64_t kMostRecords = 20'000;       // written in a second
 constexpr uint32_t kMostMoments = 64;           // of one round
+constexpr uint32_t kMostOthers = 64;            // threads that record nothing themselves, at once
+constexpr uint64_t kOthersEvery = 100'000'000;  // ns between two searches for them
+constexpr uint64_t kHasRun = 1'000'000;         // ns of CPU time
+constexpr uint32_t kMostAwaitedThreads = 16;    // of one round
 constexpr uint64_t kSearchEvery = 10'000'000;   // ns between two searches for new threads
 constexpr uint64_t kSpanEvery = 1'000'000'000;  // a longer interval of one state is written in parts
 constexpr uint32_t kPeriodsOfEvent = 256;       // an event is then opened again, with another period
 constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kQuiet = 250'000;  // ns after a launch, see seems_idle()
 
 // What is known of a thread, and what the last sample of its present wait was.
 struct Sampled {
@@ -57,6 +65,7 @@ struct Sampled {
   PerfThread perf;
   bool without_perf = false;  // counted
   bool present = false;       // found by the last search
+  bool other = false;         // records nothing itself
   HostState state{};
   uint64_t since_ns = 0;   // of the present state; 0: the state is not known
   uint64_t reopen_ns = 0;  // when the event gets another period
@@ -100,6 +109,12 @@ uint64_t g_second_ns = 0, g_records = 0;  // of the present second
 bool g_refused = false;                   // the kernel refused perf events
 bool g_idle_gpu = true;                   // starved: no device had anything outstanding since the last round
 uint32_t g_without_room = 0;              // threads at once for which there was no slot, the most so far
+
+uint32_t g_others = 0;          // sampled threads that record nothing themselves
+bool g_samples_others = false;  // in this process they are searched for
+uint64_t g_others_ns = 0;       // when they are searched for
+uint32_t g_awaited_tids[kMostAwaitedThreads];
+uint32_t g_awaited_tid_count = 0;
 
 struct Now {
   uint64_t tick, ns;
@@ -186,6 +201,15 @@ void change_state(Sampled& thread, uint64_t ns, HostState state) {
   thread.state = state;
   thread.since_ns = ns;
   thread.looked = false;
+}
+
+// The thread id of a thread with this pthread_self(); 0: it is not known.
+uint32_t tid_of_known_handle(uint64_t handle) {
+  for (uint32_t i = 0; i < g_used; ++i) {
+    const Sampled& known = g_room->threads[i];
+    if (known.ordinal != 0 && known.handle != 0) return tid_of_handle(handle, known.handle, known.tid);
+  }
+  return 0;
 }
 
 struct Frames {
@@ -283,8 +307,16 @@ void look_at_wait(Sampled& thread, const BlockedThread& wait) {
   char room[kWaitRoom];
   std::string_view detail;
   thread.blocked_in = wait_of(wait, room, detail);
-  if (thread.blocked_in == BlockedIn::Condition && is_python_gil(wait.arguments[0])) thread.blocked_in = BlockedIn::Gil;
+  if (thread.blocked_in == BlockedIn::Condition && is_python_gil(wait.arguments[0])) {
+    thread.blocked_in = BlockedIn::Gil;
+    const uint64_t holder = python_gil_holder();
+    const uint32_t tid = holder == 0 ? 0 : tid_of_known_handle(holder);
+    if (tid != 0 && tid != thread.tid) detail = holder_text(tid, room);
+  }
+  if (const uint32_t tid = thread_named_by(detail); tid != 0 && g_awaited_tid_count < kMostAwaitedThreads)
+    g_awaited_tids[g_awaited_tid_count++] = tid;
   thread.detail = intern_string(detail);
+  await_pipes(detail);
   thread.stack = stack_of(thread, wait);
   thread.wait = wait;
   // An id for one use cannot be used again.
@@ -297,6 +329,7 @@ void stop_thread(Sampled& thread) {
     thread.perf.close();
     --g_rings;
   }
+  if (thread.other) --g_others;
   thread = {};
 }
 
@@ -324,7 +357,8 @@ void do_without_perf(Sampled& thread, int error) {
 }
 
 void open_event(Sampled& thread) {
-  if (g_refused || g_rings == kMostRings) return do_without_perf(thread, 0);
+  const uint32_t most = thread.other ? kMostRings / 2 : kMostRings;  // threads that launch need some
+  if (g_refused || g_rings >= most) return do_without_perf(thread, 0);
   const int error = thread.perf.open(thread.tid, with_jitter(g_period_ns));
   if (error == ESRCH) return;  // it has ended
   if (error != 0) return do_without_perf(thread, error);
@@ -332,8 +366,9 @@ void open_event(Sampled& thread) {
   thread.reopen_ns = g_now.ns + g_period_ns * kPeriodsOfEvent / 2 + random_below(g_period_ns * kPeriodsOfEvent);
 }
 
-void start_thread(Sampled& thread, const CallingThread& found) {
+void start_thread(Sampled& thread, const CallingThread& found, bool other = false) {
   thread = {};
+  thread.other = other;
   thread.ordinal = found.ordinal;
   thread.tid = found.tid;
   thread.handle = found.handle;
@@ -348,19 +383,78 @@ void start_thread(Sampled& thread, const CallingThread& found) {
   thread.state = look == ThreadLook::Blocked ? HostState::Blocked : HostState::Running;
 }
 
+Sampled* free_slot() {
+  for (uint32_t i = 0; i < g_used; ++i) {
+    if (g_room->threads[i].ordinal == 0) return &g_room->threads[i];
+  }
+  return g_used < kMostThreads ? &g_room->threads[g_used++] : nullptr;
+}
+
+// Samples a thread that records nothing itself, if it is not sampled yet.
+void start_other(uint32_t tid) {
+  for (uint32_t i = 0; i < g_used; ++i) {
+    if (g_room->threads[i].ordinal != 0 && g_room->threads[i].tid == tid) return;
+  }
+  if (g_others == kMostOthers) return count(LossCounter::host_threads_unsampled);
+  char name[16];
+  const long size = ProcPath("/proc/self/task/").add(uint64_t{tid}).add("/comm").read(name, sizeof name);
+  if (size <= 0) return;  // it has ended
+  Sampled* const free = free_slot();
+  if (free == nullptr) return count(LossCounter::host_threads_unsampled);
+  format::ThreadDef thread;
+  thread.thread = format::ThreadOrdinal{take_thread_ordinal()};
+  thread.tid = tid;
+  thread.first_tick = now_ticks();
+  thread.name = {name, static_cast<size_t>(name[size - 1] == '\n' ? size - 1 : size)};
+  if (!define(thread)) return;
+  ++g_others;
+  const uint64_t handle = python_thread_with(tid, tid_of_known_handle);
+  start_thread(*free, {static_cast<uint32_t>(thread.thread), tid, handle, false}, true);
+}
+
+// CPU time of a thread in ns; 0: not known.
+uint64_t cpu_time_of(uint32_t tid) {
+  char text[96];
+  const long size = ProcPath("/proc/self/task/").add(uint64_t{tid}).add("/schedstat").read(text, sizeof text);
+  uint64_t ns = 0;
+  for (long i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
+    ns = ns * 10 + static_cast<uint64_t>(text[i] - '0');
+  return ns;
+}
+
+// Threads of a process without CUDA that run and record nothing themselves.
+void search_other_threads() {
+  for (uint32_t i = 0; i < g_used; ++i) {
+    Sampled& each = g_room->threads[i];
+    if (each.other && !ProcPath("/proc/self/task/").add(uint64_t{each.tid}).exists()) each.present = false;
+  }
+  if (!g_samples_others) return;
+  const auto own = static_cast<uint32_t>(raw_call(SYS_gettid));
+  const long directory = ProcPath("/proc/self/task").open(O_RDONLY | O_DIRECTORY);
+  if (directory < 0) return;
+  each_entry(directory, [&](const DirectoryEntry& entry) {
+    uint32_t tid = 0;
+    if (read_id(entry.name, tid) && tid != own && cpu_time_of(tid) >= kHasRun) start_other(tid);
+    return g_others < kMostOthers;
+  });
+  raw_call(SYS_close, directory);
+}
+
 // Threads that are new or have ended.
 void search_threads() {
   const uint32_t found = calling_threads(life().epoch.load(std::memory_order_relaxed), g_room->found, kMostThreads);
   const uint32_t listed = std::min(found, kMostThreads);
   uint32_t without_room = found - listed;
   Sampled* const threads = g_room->threads;
-  for (uint32_t i = 0; i < g_used; ++i) threads[i].present = false;
+  for (uint32_t i = 0; i < g_used; ++i) threads[i].present = threads[i].other;
   for (uint32_t f = 0; f < listed; ++f) {
     const CallingThread& wanted = g_room->found[f];
+    g_samples_others |= wanted.always_sampled;
     Sampled* free = nullptr;
     Sampled* there = nullptr;
     for (uint32_t i = 0; i < g_used && there == nullptr; ++i) {
       if (threads[i].ordinal == wanted.ordinal) there = &threads[i];
+      if (threads[i].other && threads[i].tid == wanted.tid) stop_thread(threads[i]);  // it records since
       if (threads[i].ordinal == 0 && free == nullptr) free = &threads[i];
     }
     if (there != nullptr) {
@@ -507,7 +601,9 @@ bool begin_sampling() {
     g_room = static_cast<Room*>(memory);
   }
   for (uint32_t i = 0; i < g_used; ++i) g_room->threads[i] = {};
-  g_used = g_rings = g_turn = 0;
+  g_used = g_rings = g_turn = g_others = 0;
+  g_samples_others = false;
+  g_others_ns = 0;
   g_records = g_search_ns = g_due_ns = 0;
   g_without_room = 0;
   g_moment_count = 0;
@@ -515,6 +611,9 @@ bool begin_sampling() {
   forget_python_outside();
   g_period_ns = kSecond / options().host_samples.hz;
   g_random = monotonic_ns() * 0x9e3779b97f4a7c15 | 1;
+  forget_pipes();
+  char room[64];
+  define_meta("pid_namespace", ProcPath("/proc/self/ns/pid").link(room, sizeof room));
   define_rate(g_period_ns);
   return g_rules.is_open();
 }
@@ -549,13 +648,20 @@ void find_moments() {
 
 void sample_round() {
   read_now();
-  if (options().host_samples.starved) g_idle_gpu = outstanding().unfinished == 0;
+  if (options().host_samples.starved) g_idle_gpu = seems_idle(tick_of(g_now.ns - kQuiet));
   if (g_now.ns >= g_search_ns) {
     search_threads();
     g_search_ns = g_now.ns + kSearchEvery * (1 + g_used / 64);
   }
+  if (g_now.ns >= g_others_ns) {
+    search_other_threads();
+    g_others_ns = g_now.ns + kOthersEvery;
+  }
   find_moments();
+  g_awaited_tid_count = 0;
   sample_all();
+  for (uint32_t i = 0; i < g_awaited_tid_count; ++i) start_other(g_awaited_tids[i]);
+  search_pipe_holders(monotonic_ns());
 }
 
 }  // namespace
@@ -609,9 +715,10 @@ void finish_host_samples() {
 void abandon_host_samples() {
   g_sampling.store(Sampling::Off, std::memory_order_relaxed);
   g_lock.store(0, std::memory_order_relaxed);
+  forget_pipes();
   if (g_room == nullptr) return;
   for (uint32_t i = 0; i < g_used; ++i) g_room->threads[i] = {};  // the kernel gave the child none of the mappings
-  g_used = g_rings = 0;
+  g_used = g_rings = g_others = 0;
 }
 
 }  // namespace prof::preload

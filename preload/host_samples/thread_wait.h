@@ -32,4 +32,13 @@ ThreadLook read_thread_look(std::string_view text, BlockedThread& to);
 inline constexpr size_t kWaitRoom = 4200;
 format::BlockedIn wait_of(const BlockedThread& thread, char* room, std::string_view& detail);
 
+// "held by thread 7". The text lives in `room`.
+std::string_view holder_text(uint64_t tid, char* room);
+// The thread that such a detail names; 0: none.
+uint32_t thread_named_by(std::string_view detail);
+
+// The thread id of the thread with this pthread_self(), as its descriptor has it; 0: it is not known. `known_handle`
+// and `known_tid` are those of another thread than the caller.
+uint32_t tid_of_handle(uint64_t handle, uint64_t known_handle, uint32_t known_tid);
+
 }  // namespace prof::preload

@@ -175,15 +175,18 @@ uint32_t calling_threads(uint64_t life, CallingThread* to, uint32_t most) {
     if (states == nullptr) break;
     for (uint32_t i = 0; i < kStatesPerPage; ++i) {
       const ThreadState& state = states[i];
+      const bool always = state.always_sampled.load(std::memory_order_relaxed);
       if (state.in_use.load(std::memory_order_acquire) == 0 || state.life.load(std::memory_order_relaxed) != life ||
-          (!state.events.has_made_calls() && !state.always_sampled.load(std::memory_order_relaxed)))
+          (!state.events.has_made_calls() && !always))
         continue;
-      if (found < most) to[found] = {state.ordinal, state.tid, state.handle};
+      if (found < most) to[found] = {state.ordinal, state.tid, state.handle, always};
       ++found;
     }
   }
   return found;
 }
+
+uint32_t take_thread_ordinal() { return g_next_ordinal.fetch_add(1, std::memory_order_relaxed); }
 
 uint64_t thread_handle(uint32_t tid) {
   for (const std::atomic<ThreadState*>& entry : g_pages) {

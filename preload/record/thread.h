@@ -68,10 +68,14 @@ void sample_this_thread();
 // A thread that has made a recorded call of the driver, which NVTX alone is not.
 struct CallingThread {
   uint32_t ordinal, tid;
-  uint64_t handle;  // pthread_self()
+  uint64_t handle;      // pthread_self()
+  bool always_sampled;  // by sample_this_thread()
 };
 // Writes up to `most` such threads of the recording, and returns their number, which may be higher.
 uint32_t calling_threads(uint64_t life, CallingThread* to, uint32_t most);
+
+// A number for a thread that records nothing itself. The caller defines it.
+uint32_t take_thread_ordinal();
 
 // Returns pthread_self() of a recorded thread, also after it ended, until another thread takes its slot. Returns 0 if
 // it is not known.

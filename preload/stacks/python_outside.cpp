@@ -111,21 +111,23 @@ uintptr_t first_thread_of(const PythonInterpreter& python, const OutsideMemory& 
   return 0;
 }
 
-uintptr_t state_in(const KnownPython& known, uintptr_t interpreter, uint64_t handle) {
+// The first state whose thread, by its pthread_self(), is the wanted one.
+template <class IsWanted>
+uintptr_t state_in(const KnownPython& known, uintptr_t interpreter, const IsWanted& is_wanted) {
   const OutsideMemory memory{};
   uintptr_t at = first_thread_of(*known.python, memory, interpreter);
   for (uint32_t i = 0; at != 0 && i < kMostThreadStates; ++i) {
     uint64_t owner = 0;
     uintptr_t next = 0;
     if (!memory.read(at + known.layout->thread_id, owner)) return 0;
-    if (owner == handle) return at;
+    if (is_wanted(owner)) return at;
     if (!memory.read(at + kNextThread, next)) return 0;
     at = next;
   }
   return 0;
 }
 
-uintptr_t search_state(const KnownPython& known, uint64_t handle) {
+template <class IsWanted> uintptr_t search_state(const KnownPython& known, const IsWanted& is_wanted) {
   const PythonInterpreter& python = *known.python;
   const auto runtime = reinterpret_cast<uintptr_t>(python.runtime);
   const OutsideMemory memory{};
@@ -137,7 +139,7 @@ uintptr_t search_state(const KnownPython& known, uint64_t handle) {
   uintptr_t interpreter = 0;
   if (!memory.read(runtime + head, interpreter)) return 0;
   for (uint32_t i = 0; interpreter != 0 && i < kMostInterpreters; ++i) {
-    if (const uintptr_t found = state_in(known, interpreter, handle); found != 0) return found;
+    if (const uintptr_t found = state_in(known, interpreter, is_wanted); found != 0) return found;
     uintptr_t after = 0;
     if (python.minor == 12 || !memory.read(interpreter + next, after)) return 0;  // 3.12: the main one only
     interpreter = after;
@@ -154,7 +156,7 @@ uintptr_t state_of(const KnownPython& known, uint64_t handle) {
       return cached.state;
     if (cached.state == 0 && monotonic_ns() < cached.missed_ns + kSearchAgain) return 0;
   }
-  cached = {handle, search_state(known, handle), monotonic_ns()};
+  cached = {handle, search_state(known, [handle](uint64_t each) { return each == handle; }), monotonic_ns()};
   return cached.state;
 }
 
@@ -380,6 +382,29 @@ bool is_python_gil(uint64_t address) {
   if (!known_python(known) || known.layout->current_thread == kNone) return false;
   // The lock is in the interpreter's state, before the thread that holds it is stored.
   return address - reinterpret_cast<uint64_t>(known.python->runtime) < known.layout->current_thread;
+}
+
+uint64_t python_thread_with(uint32_t tid, uint32_t (*tid_of)(uint64_t handle)) {
+  KnownPython known;
+  if (!known_python(known)) return 0;
+  uint64_t handle = 0;
+  const uintptr_t state = search_state(known, [&](uint64_t each) {
+    handle = each;
+    return tid_of(each) == tid;
+  });
+  return state != 0 ? handle : 0;
+}
+
+uint64_t python_gil_holder() {
+  KnownPython known;
+  if (!known_python(known) || known.layout->current_thread == kNone) return 0;
+  const OutsideMemory memory{};
+  uintptr_t state = 0;
+  uint64_t holder = 0;
+  return memory.read(reinterpret_cast<uintptr_t>(known.python->runtime) + known.layout->current_thread, state) &&
+                 state != 0 && memory.read(state + known.layout->thread_id, holder)
+             ? holder
+             : 0;
 }
 
 void forget_python_outside() {

@@ -58,7 +58,12 @@ struct Loader {
     keep(to.strings, part.id, std::string_view(to.long_strings.back()), place);
     parts.erase(static_cast<uint32_t>(part.id));
   }
-  void operator()(const format::ThreadDef& def, RecordPlace place) { keep(to.threads, def.thread, def, place); }
+  void operator()(const format::ThreadDef& def, RecordPlace place) {
+    keep(to.threads, def.thread, def, place);
+    // Host samples define threads that write no records.
+    const auto thread = static_cast<uint32_t>(def.thread);
+    if (thread != place.block->thread) to.kept_by.push_back(thread);
+  }
   template <KeptEvent T> void operator()(const T&, RecordPlace place) {
     if (to.kept_by.empty() || to.kept_by.back() != place.block->thread) to.kept_by.push_back(place.block->thread);
   }
@@ -97,6 +102,7 @@ struct Loader {
   void operator()(const format::NvtxSemanticsDef& def, RecordPlace) { to.nvtx_semantics.push_back(def); }
   void operator()(const format::NvtxClockDef& def, RecordPlace) { to.nvtx_clocks.push_back(def); }
   void operator()(const format::HostSampling& def, RecordPlace) { to.host_samplings.push_back(def); }
+  void operator()(const format::PipeHolder& def, RecordPlace) { to.pipe_holders.push_back(def); }
   void operator()(const format::SymbolDef& def, RecordPlace) { to.symbols.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
   void operator()(const format::GpuClock& def, RecordPlace) {

@@ -86,7 +86,7 @@ struct DefinedSchema {
 struct LogDefinitions {
   ById<format::StringId, std::string_view> strings;
   ById<format::ThreadOrdinal, format::ThreadDef> threads;
-  std::vector<uint32_t> kept_by;  // threads of kept events, may have duplicates
+  std::vector<uint32_t> kept_by;  // threads of kept events, and those of which others write; may have duplicates
   ById<format::ApiId, format::ApiDef> apis;
   ById<format::ModuleId, format::ModuleDef> modules;
   ById<format::FunctionId, format::FunctionDef> functions;
@@ -115,6 +115,7 @@ struct LogDefinitions {
   std::vector<format::NvtxSemanticsDef> nvtx_semantics;
   std::vector<format::NvtxClockDef> nvtx_clocks;
   std::vector<format::HostSampling> host_samplings;
+  std::vector<format::PipeHolder> pipe_holders;
   std::vector<format::MetaDef> meta;  // in the log's order
   std::vector<std::string_view> unhooked_apis;
   std::optional<format::GpuClock> gpu_clock;

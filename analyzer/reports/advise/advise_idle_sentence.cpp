@@ -1,10 +1,12 @@
 #include "analyzer/reports/advise/advise_idle_sentence.h"
 
+#include "analyzer/analysis/idle/awaited_threads.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/host_code_times.h"
 #include "analyzer/analysis/select/window_finder.h"
 #include "analyzer/analysis/stacks/host_code_names.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/table/table.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +25,7 @@ constexpr size_t kMostNamed = 3, kMostSentences = 8;
 struct IdleOfDevice {
   int64_t idle_ns = 0;
   HostCodeTimes times;
+  AwaitedTimes awaited;
 };
 
 class Sentences {
@@ -56,10 +59,34 @@ class Sentences {
     if (listed == 0) return {};
     if (const double share = percent(division.not_sampled_ns, idle.idle_ns); share >= kNamedPercent)
       text += fmt::format("; {:.0f} % is not sampled", share);
-    return text + fmt::format("; do: {}", action);
+    return text + awaited(idle) + fmt::format("; do: {}", action);
   }
 
  private:
+  // What the thread did for which the launching thread waited longest: "; meanwhile process 43 (python3 worker.py) is
+  // 80 % (+-4) of 1.2000s decode (worker.py:12)".
+  std::string awaited(const IdleOfDevice& idle) {
+    const std::vector<const AwaitedTimes::Sum*> sums = idle.awaited.sums();
+    if (sums.empty() || percent(sums.front()->waited_ns, idle.idle_ns) < kNamedPercent) return {};
+    const AwaitedTimes::Sum& sum = *sums.front();
+    const std::string who = awaited_text(trace_, sum.who);
+    if (!sum.who.proven)
+      return fmt::format("; meanwhile another thread waits for {}; that it is awaited here too is not proven", who);
+    if (sum.who.thread == kNone)
+      return fmt::format("; {} has the other end of what it waits for, and no log in the input", who);
+    std::string text;
+    for (const HostCodeTime& each : names_.divide(sum.times).groups) {
+      const double share = percent(each.time_ns, sum.waited_ns);
+      if (share < kNamedPercent || (!text.empty() && share < kMostNamed * kNamedPercent)) break;
+      const uint32_t most = code_of(sum.times, each.group);
+      text += fmt::format("{} {:.0f} % (+-{:.0f}) of {} {}", text.empty() ? "" : " and", share,
+                          percent(each.half_ns, sum.waited_ns), scaled_time(sum.waited_ns),
+                          what(sum.times.codes()[most], names_.state(each.group), names_.code(each.group)));
+    }
+    if (text.empty()) return {};
+    return fmt::format("; meanwhile {} is{}{}", who, text,
+                       sums.size() == 1 ? "" : fmt::format(", and {} more are awaited", sums.size() - 1));
+  }
   std::string window_name(const Window& window) const { return whole_run_ ? "the run" : window.label; }
   // "tokenize (app.py:41)", "sleeping in rest (app.py:7)", "waiting for a CPU".
   static std::string what(const HostCode& code, std::string_view state, std::string_view name) {
@@ -130,12 +157,18 @@ std::vector<std::string> idle_sentences(const AnalysisInput& input, const std::v
   divide_gaps(
       trace, input.views, input.selection, finder.hull(), [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
         finder.each(gap.begin_ns, gap.end_ns, [&](size_t window) {
-          IdleOfDevice& of =
-              idle.try_emplace({window, index(gap.device)}, IdleOfDevice{0, HostCodeTimes(trace, rows)}).first->second;
+          const std::pair key{window, index(gap.device)};
+          auto found = idle.find(key);
+          if (found == idle.end())
+            found =
+                idle.emplace(key, IdleOfDevice{0, HostCodeTimes(trace, rows), AwaitedTimes(trace, input.views)}).first;
+          IdleOfDevice& of = found->second;
           for (const GapPiece& piece : pieces) {
             const Interval part = inside(piece, windows[window].begin_ns, windows[window].end_ns);
             of.idle_ns += part.length_ns();
-            if (needs_samples(piece)) of.times.add(piece.thread, part);
+            if (!needs_samples(piece)) continue;
+            of.times.add(piece.thread, part);
+            of.awaited.add(piece.thread, part);
           }
         });
       });

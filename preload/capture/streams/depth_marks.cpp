@@ -92,7 +92,8 @@ void place(StreamState& state, uint64_t number) {
 
 }  // namespace
 
-void open_marks(Marks marks, uint64_t least_pause) {
+void open_marks(Marks marks, uint64_t least_pause, uint32_t every) {
+  g_mark_every.store(every, std::memory_order_relaxed);
   g_least_pause = least_pause;
   g_mark_pause.store(least_pause, std::memory_order_relaxed);
   g_marks_on.store(marks != Marks::None, std::memory_order_relaxed);
@@ -114,7 +115,9 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
   if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
   const uint64_t number = state.launched.load();
   uint64_t last = state.marked.load(std::memory_order_relaxed);
-  if (number - last < kMarkEvery || marked_just_now(state) || state.marks_off.load(std::memory_order_relaxed)) return;
+  if (number - last < g_mark_every.load(std::memory_order_relaxed) || marked_just_now(state) ||
+      state.marks_off.load(std::memory_order_relaxed))
+    return;
   if (cupti_client_active()) return;  // our calls would be in another profiler's records
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
   state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -127,13 +130,31 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
   g_placing.fetch_sub(1, std::memory_order_release);
 }
 
-void marks_begin_capture() {
-  g_captures.fetch_add(1, std::memory_order_seq_cst);
+bool query_marks(StreamState& state) {
+  if (!g_marks_on.load(std::memory_order_relaxed) || cupti_client_active()) return false;
+  g_placing.fetch_add(1, std::memory_order_seq_cst);
+  bool finished = false;
+  if (g_captures.load(std::memory_order_seq_cst) == 0 && state.mark_word.load(std::memory_order_relaxed) == nullptr) {
+    const int saved = errno;
+    const DriverCall call;
+    finished = query_events(state);
+    errno = saved;
+  }
+  g_placing.fetch_sub(1, std::memory_order_release);
+  return finished;
+}
+
+void marks_leave_context() {
   const int saved = errno;
   for (uint32_t waits = 0; g_placing.load(std::memory_order_seq_cst) != 0 && waits < kGateWaits; ++waits) {
     sleep_ns(kGateWaitNs);
   }
   errno = saved;
+}
+
+void marks_begin_capture() {
+  g_captures.fetch_add(1, std::memory_order_seq_cst);
+  marks_leave_context();
 }
 
 void marks_end_capture() {

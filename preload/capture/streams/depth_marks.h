@@ -4,6 +4,10 @@
 // PROF_DEPTH=values the GPU writes the launch number to a word of pinned memory. If the driver refuses one way, the
 // other is used.
 //
+// While host samples are taken only in starved time, every launch is marked, as often as the pause allows, and the
+// helper thread queries the events (query_marks()). So a GPU that has finished its work is known to be idle although
+// the program makes no call.
+//
 // A mark is placed right after an operation of the program on the same stream and nowhere else. It is never placed
 // while any thread captures: marks_begin_capture() closes the gate and waits, bounded, for marks being placed (Dekker:
 // each side writes its own word, then reads the other's, both sequentially consistent). It is never placed on a stream
@@ -17,7 +21,7 @@
 
 namespace prof::preload {
 
-inline constexpr uint64_t kMarkEvery = 32;
+inline constexpr uint32_t kMarkEvery = 32;
 // With an event every 32nd launch, a loop of empty kernels with GPU times took 3 % longer than without: 4 us each, the
 // driver's two calls under CUPTI (an H200, 2026-11-24, in turn in one process). They take longer in a program that
 // fills the caches between two launches.
@@ -25,7 +29,9 @@ inline constexpr uint64_t kMarksPerSecond = 2000;  // at most
 inline constexpr uint64_t kMarkShare = 512, kMostPauses = 8;
 
 enum class Marks { None, Events, Values };
-void open_marks(Marks marks, uint64_t least_pause);                        // in ticks, between two marks of a stream
+// `least_pause`: in ticks, between two marks of a stream. `every`: operations.
+void open_marks(Marks marks, uint64_t least_pause, uint32_t every = kMarkEvery);
+inline constexpr std::atomic<uint32_t>& g_mark_every = g_every_launch.mark_every;
 inline constexpr std::atomic<bool>& g_marks_on = g_every_launch.marks_on;  // set when a recording starts
 inline constexpr std::atomic<uint64_t>& g_mark_pause =
     g_every_launch.mark_pause;  // ticks, adapted to the cost of marks
@@ -55,6 +61,13 @@ inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
   const uint32_t outstanding = static_cast<uint32_t>(launched) - __atomic_load_n(word, __ATOMIC_RELAXED);
   return outstanding <= launched ? launched - outstanding : 0;
 }
+
+// Queries the recorded events of a stream, unless a thread captures. Returns whether all of them are known to have
+// finished, and there was at least one since the stream began. The helper thread calls it.
+bool query_marks(StreamState& state);
+// A context is about to be destroyed, and with it its events: waits, bounded, for marks that are being placed or
+// queried. Its handle was removed before.
+void marks_leave_context();
 
 void marks_begin_capture();
 void marks_end_capture();

@@ -72,7 +72,7 @@ inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
 inline void mark_if_due(StreamState* state, bool programmatic) {
   if (!g_marks_on.load(std::memory_order_relaxed) || state == nullptr) return;
   const uint64_t since = state->launched.load() - state->marked.load(std::memory_order_relaxed);
-  if ((since < kMarkEvery || marked_just_now(*state)) && !programmatic) [[likely]]
+  if ((since < g_mark_every.load(std::memory_order_relaxed) || marked_just_now(*state)) && !programmatic) [[likely]]
     return;
   if (state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);
 }

@@ -75,8 +75,9 @@ void complete(StreamState& state, uint64_t upto) {
   while (known < upto && !state.completed.compare_exchange_weak(known, upto, std::memory_order_relaxed)) {}
 }
 
-bool move(MarkRing& ring, StreamState& state, uint64_t number) {
-  for (uint32_t i = 0; i < kQueriesAtOnce && ring.tail != ring.head; ++i) {
+// Notes at most so many events that have finished. False: the driver refused.
+bool note_finished(MarkRing& ring, StreamState& state, uint32_t most) {
+  for (uint32_t i = 0; i < most && ring.tail != ring.head; ++i) {
     const uint32_t oldest = ring.tail % MarkRing::kEvents;
     const CUresult result = g_driver.cuEventQuery(ring.event[oldest]);
     if (result == CUDA_ERROR_NOT_READY) break;
@@ -84,6 +85,11 @@ bool move(MarkRing& ring, StreamState& state, uint64_t number) {
     complete(state, ring.number[oldest]);
     ++ring.tail;
   }
+  return true;
+}
+
+bool move(MarkRing& ring, StreamState& state, uint64_t number) {
+  if (!note_finished(ring, state, kQueriesAtOnce)) return false;
   if (ring.head - ring.tail == MarkRing::kEvents) return true;  // all outstanding: the depth stays an upper bound
   const uint32_t next = ring.head % MarkRing::kEvents;
   if (ring.event[next] == nullptr &&
@@ -114,6 +120,25 @@ bool move_events(StreamState& state, uint64_t number) {
   const bool ok = state.mark_ring.load(std::memory_order_relaxed) == ring && move(*ring, state, number);
   ring->busy.store(0, std::memory_order_release);
   return ok;
+}
+
+bool query_events(StreamState& state) {
+  MarkRing* const ring = state.mark_ring.load(std::memory_order_acquire);
+  uint32_t idle = 0;
+  if (ring == nullptr || !ring->busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return false;
+  // If the context is being destroyed, its handle was removed, and its events are not touched.
+  const ContextState* const owner = ring->context.load(std::memory_order_relaxed);
+  const CUcontext context = ring->handle.load(std::memory_order_relaxed);
+  bool finished = false;
+  if (owner != nullptr && state.mark_ring.load(std::memory_order_relaxed) == ring &&
+      owner->handle.load(std::memory_order_seq_cst) == context && g_driver.cuCtxPushCurrent_v2 != nullptr &&
+      g_driver.cuCtxPopCurrent_v2 != nullptr && g_driver.cuCtxPushCurrent_v2(context) == CUDA_SUCCESS) {
+    finished = note_finished(*ring, state, MarkRing::kEvents) && ring->head != 0 && ring->tail == ring->head;
+    CUcontext popped = nullptr;
+    g_driver.cuCtxPopCurrent_v2(&popped);
+  }
+  ring->busy.store(0, std::memory_order_release);
+  return finished;
 }
 
 void release_ring(StreamState& state) {

@@ -15,6 +15,10 @@ namespace prof::preload {
 // room, and notes the events that have finished. False: the driver refused; this stream gets no further marks.
 bool move_events(StreamState& state, uint64_t number);
 
+// Call it as move_events(). Notes the events that have finished. Returns whether the stream has had events and none is
+// outstanding; false if another thread moves the ring.
+bool query_events(StreamState& state);
+
 // Called when a stream ends: its ring serves the next stream of the same context.
 void release_ring(StreamState& state);
 

@@ -74,7 +74,8 @@ void context_destroyed(CUcontext context) {
   for_each_stream([&](StreamState& state) {
     if (state.context.load(std::memory_order_relaxed) == gone) remove_stream(state);
   });
-  gone->handle.store(nullptr, std::memory_order_release);
+  gone->handle.store(nullptr, std::memory_order_seq_cst);
+  marks_leave_context();
 }
 
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations) {
@@ -180,6 +181,18 @@ Outstanding outstanding() {
   return total;
 }
 
+bool seems_idle(uint64_t quiet_since) {
+  bool idle = true;
+  for_each_stream([&](StreamState& state) {
+    const uint64_t launched = state.launched.load();
+    if (!idle || known_completed(state, launched) == launched) return;
+    const bool finished = query_marks(state);
+    idle = known_completed(state, launched) == launched ||
+           (finished && state.last_launch_tick.load(std::memory_order_relaxed) < quiet_since);
+  });
+  return idle;
+}
+
 void note_launched() {
   for (uint64_t& noted : g_noted) noted = 0;
   for_each_stream([](StreamState& state) { g_noted[slot_of(state)] = state.launched.load(); });
@@ -213,7 +226,7 @@ bool open_streams(uint64_t ended) {
   open_marks(depth == option::Depth::Marks    ? Marks::Events
              : depth == option::Depth::Values ? Marks::Values
                                               : Marks::None,
-             g_clock.ticks_per_second / kMarksPerSecond);
+             g_clock.ticks_per_second / kMarksPerSecond, options().host_samples.starved ? 1 : kMarkEvery);
   restart_stream_ids();
   open_pools();
   return open_stream_table(ended) && open_event_table(ended);

@@ -55,8 +55,12 @@ struct Outstanding {
   uint64_t unreported = 0;
 };
 Outstanding outstanding();
-// The same, only of the operations launched before the last note_launched(): a recording that ends waits for these,
-// however much other threads launch meanwhile. One caller at a time.
+// Whether no GPU seems to have an operation outstanding. Queries the marks of streams. If all marks of a stream have
+// finished, operations that were launched after the last mark and before `quiet_since` (ticks) seem to have finished
+// too: a burst of launches has one mark. The helper thread calls it.
+bool seems_idle(uint64_t quiet_since);
+// The same as outstanding(), only of the operations launched before the last note_launched(): a recording that ends
+// waits for these, however much other threads launch meanwhile. One caller at a time.
 void note_launched();
 Outstanding outstanding_of_noted();
 // Whether on each stream all that was noted is known to have finished, or `also_done` is true. The same caller.

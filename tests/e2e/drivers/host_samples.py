@@ -3,6 +3,7 @@
 its log, so samples × period is the time in a state. Sampling is random: a number of samples may be off by four standard
 deviations (of a Poisson number), and the machine's load may change what a program does, never what it measured."""
 import argparse
+import json
 import math
 import os
 import pathlib
@@ -87,7 +88,7 @@ def run_ends(options, checks, folder, mode, logs, status=0, variables={}):
 
 def check_starved(options, checks, folder):
     """samples only while nothing is outstanding on the device: not in compute, in which a kernel runs"""
-    log, = run_ends(options, checks, folder, "starved", 1, variables={"PROF_HOST_SAMPLES": "starved:499"}) or [None]
+    log, = run_ends(options, checks, folder, "starved", 1, variables={"PROF_HOST_SAMPLES": "starved:499", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 150000000"}) or [None]
     if log is None:
         return
     of = lambda function: sum(1 for s in log.samples if s["thread"] == "1" and function in log.stack(s))
@@ -265,9 +266,139 @@ def check_waits(options, checks, folder):
     print(f"{len(log.samples)} samples, {len(log.states)} states, {size} bytes of log")
 
 
+def idle_rows(options, folder, report="idle"):
+    """rows of a report over all logs of the folder"""
+    done = subprocess.run([options.prof, "report", report, "--format", "json", *sorted(pathlib.Path(folder).glob("*.plog"))],
+                          capture_output=True, text=True)
+    return json.loads(done.stdout)["rows"], done
+
+
+def follow(options, checks, folder, mode, awaited, logs=2, variables={}):
+    """runs a program that waits for others. `awaited`: function -> name of the thread that ran it, with {child}. Each
+    function is charged to that thread"""
+    done, found = run(options, folder, [f"{options.programs}/host_workers", mode], variables)
+    checks.that(done.returncode == 0 and not done.stderr, f"status {done.returncode}: {done.stderr}")
+    checks.that(len(found) == logs, f"{len(found)} logs, expected {logs}")
+    if checks.wrong:
+        return None, []
+    if any(log.counters.get("host_samples_unavailable") for log in found):
+        print("perf events are refused here: running threads have no stacks")
+        sys.exit(77)
+    child = done.stdout.split()[1] if done.stdout else ""
+    rows, report = idle_rows(options, folder)
+    checks.that(report.returncode == 0, report.stderr)
+    rows = [row for row in rows if row.get("awaited")]
+    for function, pattern in awaited.items():
+        own = [row for row in rows if function in (row["host_code"] or "")]
+        checks.that(own, f"no row of {function}: {rows}")
+        for row in own:
+            checks.that(re.match(pattern.format(child=child), row["awaited"]), f"{function}: awaited {row['awaited']}")
+            checks.that(row["time_ns"] > 0 and row["host_half_width_ns"] > 0, f"{function}: {row}")
+        checks.that(sum(row["samples"] for row in own) > 20, f"{function}: few samples: {own}")
+    return child, rows
+
+
+def share(rows, awaited, function):
+    """share of an awaited thread's time in which it ran a function or waited for a CPU"""
+    own = [row for row in rows if re.match(awaited, row["awaited"])]
+    ran = sum(row["time_ns"] for row in own if function in (row["host_code"] or "") or row["host_state"] == "runnable")
+    return ran / max(1, sum(row["time_ns"] for row in own))
+
+
+def check_worker(options, checks, folder, mode):
+    """the launching thread waits for a forked worker: idle, idle-gaps and advise name the process and what it ran; the
+    worker's other thread is sampled too"""
+    child, rows = follow(options, checks, folder, mode, {"worker_decode": r"process {child} \(", "worker_compress": r"process {child} thread \d+ \("},
+                         variables={"PROF_HOST_PROCESSES": "host_workers"})
+    if checks.wrong:
+        return
+    decodes = share(rows, f"process {child} \\(", "worker_decode")
+    checks.that(decodes >= 0.6, f"{decodes:.0%} of the worker's time is worker_decode: {rows}")
+    gaps, _ = idle_rows(options, folder, "idle-gaps")
+    named = [gap for gap in gaps if (gap["awaited"] or "").startswith(f"process {child}")]
+    checks.that(len(named) >= 10, f"{len(named)} gaps name the worker")
+    checks.that(all(gap["awaited_time_ns"] is None or gap["awaited_time_ns"] <= gap["duration_ns"] for gap in gaps), "more time than the gap has")
+    # On a busy machine the worker waits for a CPU for most of a gap.
+    did = [gap for gap in named if gap["awaited_samples"] and ("worker_decode" in (gap["awaited_code"] or "") or gap["awaited_state"] == "runnable")]
+    checks.that(len(did) >= 10, f"{len(did)} gaps name what the worker did: {named}")
+    advice = subprocess.run([options.prof, "report", "advise", *pathlib.Path(folder).glob("*.plog")], capture_output=True, text=True).stdout
+    sentence = re.search(rf"meanwhile process {child} \([^)]*\) is (.*); do:", advice)
+    checks.that(sentence and re.search(r"\d+ % \(\+-\d+\) of [\d.]+m?s worker_decode", sentence.group(1)), advice[:2000])
+
+
+def check_pipe(options, checks, folder):
+    check_worker(options, checks, folder, "pipe")
+
+
+def check_poll(options, checks, folder):
+    check_worker(options, checks, folder, "poll")
+
+
+def check_socket(options, checks, folder):
+    check_worker(options, checks, folder, "socket")
+
+
+def check_unlogged(options, checks, folder):
+    """a worker without a log is named, and nothing is charged"""
+    child, rows = follow(options, checks, folder, "pipe", {}, 1)
+    checks.that(rows, "no row of the worker")
+    for row in rows:
+        checks.that(re.match(f"process {child} \\(.*host_workers pipe\\)", row["awaited"]), row["awaited"])
+        checks.that(row["host_state"] == "no log in the input" and row["time_ns"] is None, f"{row}")
+    advice = subprocess.run([options.prof, "report", "advise", *pathlib.Path(folder).glob("*.plog")], capture_output=True, text=True).stdout
+    checks.that(f"process {child} (" in advice and "no log in the input" in advice, advice[:2000])
+
+
+def check_owners(options, checks, folder):
+    """the owner of a mutex, the writer of a rwlock and the joined thread are charged with what they ran, although they
+    make no call of CUDA"""
+    functions = ["hold_mutex", "hold_rwlock", "end_slowly"]
+    follow(options, checks, folder, "threads", {function: r"thread \d+$" for function in functions}, 1)
+
+
+def check_gil(options, checks, folder):
+    """a thread that waits for the GIL: the thread that holds it is named, and charged with its Python code (CPython 3.8
+    to 3.11)"""
+    script = pathlib.Path(__file__).parents[1] / "python/gil.py"
+    version = subprocess.run(["/usr/bin/python3", "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+    if not 8 <= int(version.stdout.split()[1]) <= 11:
+        print(f"CPython {version.stdout}")
+        sys.exit(77)
+    done, logs = run(options, folder, ["/usr/bin/python3", script])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    waits = [s for s in logs[0].samples if s["thread"] == "1" and s.get("blocked_in") == GIL]
+    named = [s for s in waits if re.fullmatch(r"held by thread \d+", logs[0].detail(s))]
+    checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), f"{len(named)} of {len(waits)} waits name the holder")
+    rows, _ = idle_rows(options, folder)
+    counts = [row for row in rows if row.get("awaited") and "count_forever" in (row["host_code"] or "")]
+    checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"the holder's code is not named: {rows}")
+
+
+def check_never_synchronised(options, checks, folder):
+    """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
+    GPU is starved is sampled, by the analyzer's own count"""
+    done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"],
+                     {"PROF_HOST_SAMPLES": "starved:499", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 200000"})
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    if logs[0].counters.get("host_samples_unavailable"):
+        print("perf events are refused here: running threads have no stacks")
+        sys.exit(77)
+    rows, _ = idle_rows(options, folder)
+    whole = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["gaps"])
+    sampled = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["host_code"] not in (None, "not sampled"))
+    checks.that(whole > 1e9 and sampled >= 0.9 * whole, f"{sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
+    print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
+
+
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
-         "plain": check_plain}
+         "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
+         "owners": check_owners, "gil": check_gil,
+         "never_synchronised": check_never_synchronised}
 
 
 def main():

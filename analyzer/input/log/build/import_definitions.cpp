@@ -279,6 +279,7 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.scopes = NvtxScopes(definitions.nvtx_scopes);
   input.clock_definitions = definitions.nvtx_clocks;
   input.host_samplings = definitions.host_samplings;
+  input.pipe_holders = definitions.pipe_holders;
   if (!input.host_samplings.empty() || !definitions.stall_reasons.empty()) {
     definitions.strings.for_each([&](format::StringId id, std::string_view text) {
       input.ids.texts.set(index(id), static_cast<uint32_t>(trace.strings.intern(text)));
@@ -295,7 +296,7 @@ void import_definitions(LogInput& input, Trace& trace) {
     trace.threads.emplace_back();
     trace.threads.back().process = input.process;
   }
-  for (const uint32_t thread : definitions.kept_by) {  // everything else of the thread was overwritten
+  for (const uint32_t thread : definitions.kept_by) {  // the log has no other records of the thread
     if (input.ids.threads.find(thread) != kNone) continue;
     input.ids.threads.set(thread, static_cast<uint32_t>(trace.threads.size()));
     trace.threads.emplace_back();

@@ -75,6 +75,47 @@ void write_rates(const std::vector<LogInput>& inputs, HostSampling& to) {
   to.starved_only = rate->starved_only;
 }
 
+// Whether two processes count processes alike, so that a pid means the same in both of their logs.
+bool is_same_namespace(const Process& a, const Process& b) {
+  const std::string boot = a.fact("boot_id"), space = a.fact("pid_namespace");
+  return !boot.empty() && !space.empty() && boot == b.fact("boot_id") && space == b.fact("pid_namespace");
+}
+
+// The log of a holder has its pid and contains the time at which it was found. A process may have had the pipe before
+// its recording started, and a recording may end shortly before the process does.
+void write_holders(const std::vector<LogInput>& inputs, Trace& trace) {
+  HostSampling& to = trace.host_sampling;
+  constexpr int64_t kBefore = 1'000'000'000, kAfter = 100'000'000;
+  const auto first_ns = [&](ProcessId process) {
+    const auto rate = std::find_if(to.rates.begin(), to.rates.end(),
+                                   [&](const HostSamplingRate& each) { return each.process == process; });
+    return rate == to.rates.end() ? INT64_MAX : rate->from_ns;
+  };
+  for (const LogInput& input : inputs) {
+    ClockReader ns{*input.clock};
+    const size_t first = to.holders.size();
+    for (const format::PipeHolder& each : input.pipe_holders) {
+      PipeHolder row{input.process, trace.strings.intern(each.pipe),      each.pid, trace.strings.intern(each.command),
+                     std::nullopt,  ns.tick(each.found) - input.origin_ns};
+      bool known = false;
+      for (const LogInput& other : inputs) {
+        const Process& process = trace.processes[index(other.process)];
+        const int64_t from_ns = first_ns(other.process);
+        if ((each.flags & format::kHolderOfOtherNamespace) != 0 || other.process == input.process ||
+            process.pid != each.pid || !is_same_namespace(process, trace.processes[index(input.process)]) ||
+            from_ns == INT64_MAX || row.found_ns < from_ns - kBefore || row.found_ns > process.last_ns + kAfter)
+          continue;
+        row.holder = other.process;
+        to.holders.push_back(row);
+        known = true;
+      }
+      if (!known) to.holders.push_back(row);
+    }
+    std::stable_sort(to.holders.begin() + static_cast<std::ptrdiff_t>(first), to.holders.end(),
+                     [](const PipeHolder& a, const PipeHolder& b) { return a.found_ns < b.found_ns; });
+  }
+}
+
 }  // namespace
 
 void place_host_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace) {
@@ -96,6 +137,7 @@ void place_host_samples(const std::vector<LogInput>& inputs, std::vector<LogTask
   write_samples(samples, trace.host_sampling.samples);
   write_states(states, trace.host_sampling.states);
   write_rates(inputs, trace.host_sampling);
+  write_holders(inputs, trace);
 }
 
 }  // namespace prof::analyzer

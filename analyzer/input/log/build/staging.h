@@ -231,7 +231,8 @@ struct LogInput {
   NvtxScopes scopes;
   std::vector<format::NvtxClockDef> clock_definitions;
   std::vector<format::HostSampling> host_samplings;
-  ProgramClocks clocks;  // set when all blocks are decoded
+  std::vector<format::PipeHolder> pipe_holders;  // their texts are views into the file
+  ProgramClocks clocks;                          // set when all blocks are decoded
   std::vector<format::ClockAnchor> anchors;
   std::optional<LogClock> clock;  // set when all blocks are decoded
   // For a ring that was overwritten: events that ended before it are left out. 0: the log is complete.

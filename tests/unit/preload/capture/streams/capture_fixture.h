@@ -22,13 +22,13 @@ namespace prof::test {
 // The part of the driver that capture/ uses. Each thread acts like a program of its own, because contexts are per
 // thread.
 struct FakeDriver {
-  static inline thread_local CUcontext current = nullptr;
+  static inline thread_local CUcontext current = nullptr, pushed = nullptr;
   static inline thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   static inline std::atomic<bool> write_fails{false};
   static inline std::atomic<bool> register_fails{false};
   static inline std::atomic<bool> write_is_late{false};  // the GPU writes later: finish_writes()
   static inline std::atomic<CUresult> event_result{CUDA_SUCCESS};
-  static inline std::atomic<uint64_t> writes{0}, event_records{0}, forbidden{0};
+  static inline std::atomic<uint64_t> writes{0}, event_records{0}, event_queries{0}, forbidden{0};
   static inline std::atomic<bool> captures{false};  // a capture is active: no mark may be placed
   static inline void (*while_writing)() = nullptr;
   static inline std::vector<std::pair<CUdeviceptr, uint32_t>> late;
@@ -94,7 +94,17 @@ struct FakeDriver {
   }
   static CUresult event_query(CUevent) {
     check_allowed();
+    ++event_queries;
     return event_result;
+  }
+  static CUresult push_context(CUcontext context) {
+    check_allowed();
+    pushed = std::exchange(current, context);
+    return CUDA_SUCCESS;
+  }
+  static CUresult pop_context(CUcontext* context) {
+    *context = std::exchange(current, pushed);
+    return CUDA_SUCCESS;
   }
 
   static void install() {
@@ -110,10 +120,12 @@ struct FakeDriver {
     driver.cuEventCreate = event_create;
     driver.cuEventRecord = event_record;
     driver.cuEventQuery = event_query;
+    driver.cuCtxPushCurrent_v2 = push_context;
+    driver.cuCtxPopCurrent_v2 = pop_context;
     preload::g_driver = driver;
     write_fails = register_fails = write_is_late = captures = false;
     event_result = CUDA_SUCCESS;
-    writes = event_records = forbidden = 0;
+    writes = event_records = event_queries = forbidden = 0;
     while_writing = nullptr;
     late.clear();
     capturing = nullptr;

@@ -156,6 +156,55 @@ TEST_F(Marks, EventsReachAsFarAsAStreamsQueue) {
   EXPECT_LE(depth_before(one), 2000 + 8 * kMarkEvery - 1024) << "four events are asked at each mark";
 }
 
+// PROF_HOST_SAMPLES=starved
+TEST_F(Marks, OfEveryLaunchShowThatTheGpuIsIdleAlthoughTheProgramMakesNoCall) {
+  open_marks(prof::preload::Marks::Events, 0, 1);
+  StreamState* const one = stream(1);
+  FakeDriver::event_result = CUDA_ERROR_NOT_READY;
+  launch(one, 1);
+  EXPECT_EQ(FakeDriver::event_records, 1u);
+  EXPECT_FALSE(seems_idle(now_ticks())) << "the event is outstanding";
+  EXPECT_EQ(depth_before(one), 1u);
+  FakeDriver::event_result = CUDA_SUCCESS;
+  EXPECT_TRUE(seems_idle(0));
+  EXPECT_EQ(depth_before(one), 0u);
+  const uint64_t queries = FakeDriver::event_queries;
+  EXPECT_TRUE(seems_idle(0));
+  EXPECT_EQ(FakeDriver::event_queries, queries) << "nothing is outstanding, so nothing is queried";
+}
+
+TEST_F(Marks, ABurstAfterAFinishedMarkSeemsIdleOnceItIsQuiet) {
+  open_marks(prof::preload::Marks::Events, g_clock.ticks_per_second, 1);  // one mark in a second
+  StreamState* const one = stream(1);
+  launch(one, 3);
+  EXPECT_EQ(FakeDriver::event_records, 1u);
+  EXPECT_FALSE(seems_idle(one->last_launch_tick)) << "launched just now";
+  EXPECT_TRUE(seems_idle(one->last_launch_tick + 1));
+  EXPECT_EQ(depth_before(one), 2u) << "that is no proof";
+}
+
+TEST_F(Marks, AreNotQueriedWhileAnybodyCaptures) {
+  open_marks(prof::preload::Marks::Events, 0, 1);
+  StreamState* const one = stream(1);
+  launch(one, 1);
+  capture_begins(stream_handle(2));
+  FakeDriver::captures = true;
+  EXPECT_FALSE(seems_idle(now_ticks())) << "it is not known";
+  EXPECT_EQ(FakeDriver::event_queries, 0u);
+  FakeDriver::captures = false;
+  capture_ended();
+  EXPECT_TRUE(seems_idle(now_ticks()));
+}
+
+TEST_F(Marks, OfADestroyedContextAreNotQueried) {
+  open_marks(prof::preload::Marks::Events, 0, 1);
+  StreamState* const one = stream(1);
+  launch(one, 1);
+  context_destroyed(context_handle(0));
+  EXPECT_FALSE(query_marks(*one));
+  EXPECT_EQ(FakeDriver::event_queries, 0u);
+}
+
 TEST_F(Marks, ARingOfADestroyedStreamServesTheNextOneAndClaimsNothing) {
   open_marks(prof::preload::Marks::Events, 0);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;

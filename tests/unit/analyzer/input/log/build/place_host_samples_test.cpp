@@ -111,5 +111,69 @@ TEST(PlaceHostSamples, StatesOfAThreadDoNotOverlap) {
   EXPECT_TRUE(trace->host_sampling.starved_only);
 }
 
+// A log whose process has this pid and namespace, sampled from 1000 to 9000. Ticks are ns.
+std::unique_ptr<LogFile> log_of_process(uint32_t pid, std::string_view space,
+                                        const std::vector<format::PipeHolder>& holders = {}) {
+  LogBuilder log;
+  log.header.pid = pid;
+  log.define(format::MetaDef{"boot_id", "b"});
+  log.define(format::MetaDef{"pid_namespace", space});
+  log.define(format::HostSampling{1000, 1000, 0});
+  for (const format::PipeHolder& holder : holders) log.define(holder);
+  for (const uint64_t time : {1000u, 9000u}) {
+    format::NvtxMark mark;
+    mark.time = time;
+    log.add(1, mark);
+  }
+  log.seal_all();
+  return log.open_log();
+}
+
+TEST(PlaceHostSamples, TheHolderOfAPipeIsTheProcessWithItsPidInTheSameNamespaceAtThatTime) {
+  constexpr uint64_t kLate = 2'000'000'000;
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(log_of_process(40, "pid:[1]",
+                                {{5000, 43, 0, "pipe:[7]", "worker a"},
+                                 {5000, 44, 0, "pipe:[7]", "worker b"},
+                                 {5000, 43, format::kHolderOfOtherNamespace, "pipe:[8]", ""},
+                                 {kLate, 43, 0, "pipe:[9]", ""},
+                                 {5000, 45, 0, "pipe:[7]", ""}}));
+  logs.push_back(log_of_process(43, "pid:[1]"));
+  logs.push_back(log_of_process(44, "pid:[2]"));
+  const auto trace = build_trace(std::move(logs));
+  std::string text;
+  for (const PipeHolder& each : trace->host_sampling.holders)
+    text += fmt::format("{} of {} {} '{}': {}\n", trace->text(each.pipe), trace->processes[index(each.waiting)].pid,
+                        each.pid, trace->text(each.command),
+                        each.holder ? std::to_string(trace->processes[index(*each.holder)].pid) : "no log");
+  EXPECT_EQ(text,
+            "pipe:[7] of 40 43 'worker a': 43\n"
+            "pipe:[7] of 40 44 'worker b': no log\n"
+            "pipe:[8] of 40 43 '': no log\n"
+            "pipe:[7] of 40 45 '': no log\n"
+            "pipe:[9] of 40 43 '': no log\n");
+}
+
+TEST(PlaceHostSamples, AThreadThatRecordsNothingItselfHasSamplesIfAnotherOneDefinesIt) {
+  LogBuilder log;
+  format::ThreadDef def;
+  def.thread = format::ThreadOrdinal{9};
+  def.tid = 49;
+  def.name = "feeder";
+  log.define(def);
+  format::NvtxMark mark;
+  mark.time = 1000;
+  log.add(1, mark);
+  log.add(1, format::HostSample{1500, format::ThreadOrdinal{9}, format::HostState::Running, {}, {}, {}});
+  log.seal_all();
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(log.open_log());
+  const auto trace = build_trace(std::move(logs));
+  ASSERT_EQ(trace->host_sampling.samples.size(), 1u);
+  const Thread& thread = trace->thread(trace->host_sampling.samples.thread[0]);
+  EXPECT_EQ(thread.tid, 49u);
+  EXPECT_EQ(thread.name, "feeder");
+}
+
 }  // namespace
 }  // namespace prof::analyzer
