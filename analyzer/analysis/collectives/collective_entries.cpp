@@ -58,6 +58,7 @@ bool makes_communicator(std::string_view name) {
 CollectiveEntries::CollectiveEntries(const Trace& trace)
     : trace_(trace),
       unit_of_(trace.processes.size()),
+      parts_of_(trace.processes.size()),
       recorded_(trace.processes.size()),
       has_ranges_(trace.processes.size()) {
   find_units();
@@ -93,6 +94,7 @@ void CollectiveEntries::find_units() {
       }
     }
     if (unit_of_[p] == p) alike.push_back(p);
+    parts_of_[unit_of_[p]].push_back(p);
   }
 }
 

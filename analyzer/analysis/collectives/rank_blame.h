@@ -2,6 +2,8 @@
 // that did not enter the last one, or that entered another one, holds the others. Used by prof blame. Definitions:
 // docs/blame.md.
 //
+// Nothing here is quadratic in the number of ranks: jobs have thousands.
+//
 // Only what the logs show makes a rank a culprit. What happened after the last record of a log is not known, unless the
 // process was over by then. A rank that itself waits in another communicator is no culprit; the rank for which it waits
 // may be one.
@@ -70,8 +72,16 @@ struct Blame {
   uint64_t collectives = 0;          // calls in the logs
 };
 
-// `after_ns`: others must have waited at least so long. O(calls · log calls).
+// `after_ns`: others must have waited at least so long. O(calls · log calls + ranks · numbers), where numbers are the
+// different last calls of the ranks of a communicator.
 Blame find_blame(const Trace& trace, const Views& views, int64_t after_ns);
+
+// The threads of each process, and the last call of NCCL of each thread. For Views::derived().
+struct ThreadRows {
+  ThreadRows(const Trace& trace, const Views& views);
+  std::vector<std::vector<uint32_t>> of_process;  // rows of Trace::threads
+  std::vector<uint32_t> last_start;               // by thread: row of Trace::collectives; kNone: none
+};
 
 // Which call, wait or code each thread of a process was in at the end of its log, the thread `first` first. Also used
 // for the sentences.
