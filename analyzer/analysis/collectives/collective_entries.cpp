@@ -239,18 +239,10 @@ std::string CollectiveEntries::kind(uint32_t row) const {
   std::string name = text.substr(0, text.find('('));
   if (name == "ncclSend") return "send";
   if (name == "ncclRecv") return "receive";
-  switch (collective_kind(name)) {
-    case CollectiveKind::AllReduce: return "all-reduce";
-    case CollectiveKind::AllGather: return "all-gather";
-    case CollectiveKind::ReduceScatter: return "reduce-scatter";
-    case CollectiveKind::AllToAll: return "all-to-all";
-    case CollectiveKind::Broadcast: return "broadcast";
-    case CollectiveKind::Reduce: return "reduce";
-    case CollectiveKind::Gather: return "gather";
-    case CollectiveKind::Scatter: return "scatter";
-    case CollectiveKind::Barrier: return "barrier";
-    default: return name;
-  }
+  const CollectiveKind kind = collective_kind(name);
+  return kind == CollectiveKind::Other || kind == CollectiveKind::PointToPoint
+             ? name
+             : std::string(collective_kind_text(kind));
 }
 
 }  // namespace prof::analyzer
