@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace prof::analyzer {
@@ -18,6 +19,9 @@ enum class MatchedBy : uint8_t {
   Kernel     // the n-th kernel of one name, stream number and step
 };
 inline constexpr size_t kMatchedBy = 3;
+constexpr std::string_view matched_by_text(MatchedBy by) {
+  return by == MatchedBy::Sequence ? "sequence" : by == MatchedBy::Call ? "call" : "kernel";
+}
 
 // A kernel that may be part of a matched operation.
 struct CollectiveEvidence {

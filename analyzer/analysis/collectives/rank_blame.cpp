@@ -1,7 +1,6 @@
 // See rank_blame.h.
 #include "analyzer/analysis/collectives/rank_blame.h"
 
-#include "analyzer/analysis/collectives/collective_entries.h"
 #include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/model/process_names.h"
 
@@ -37,17 +36,59 @@ std::string_view finding_name(FindingKind kind) {
   return "circle";
 }
 
+bool needs_all(CollectiveKind kind) {
+  return kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
+         kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll || kind == CollectiveKind::Barrier;
+}
+
+CollectiveState state_of_call(const Trace& trace, const CollectiveEntry& entry) {
+  const Rows rows = trace.threads[entry.thread].host;
+  const HostEvent* const first = trace.host.data() + rows.first;
+  const HostEvent* const last = trace.host.data() + rows.last;
+  const HostEvent* at = std::lower_bound(
+      first, last, entry.time_ns, [](const HostEvent& event, int64_t time_ns) { return event.begin_ns < time_ns; });
+  bool launched = false;
+  for (const HostEvent* each = at; each != last && each->begin_ns <= entry.end_ns; ++each) {
+    if (each->kind() != HostKind::KernelLaunch) continue;
+    launched = true;
+    if (each->has(kHostHasGpu)) return CollectiveState::Finished;
+  }
+  if (launched || entry.end_ns == INT64_MAX) return launched ? CollectiveState::Launched : CollectiveState::Entered;
+  // Calls of a group are launched at its end.
+  for (const HostEvent* each = at; each != last; ++each) {
+    if (each->kind() != HostKind::KernelLaunch) continue;
+    if (trace.text(trace.kernels[each->subject].name).find("nccl") == std::string_view::npos) continue;
+    return each->has(kHostHasGpu) ? CollectiveState::Finished : CollectiveState::Launched;
+  }
+  return CollectiveState::Entered;
+}
+
+bool is_comparable(const Trace& trace, const RankCalls& calls) {
+  if (calls.local || calls.several) return false;
+  if (calls.recorded) return true;
+  const Process& process = trace.processes[calls.process];  // counted calls must be there from the first one on
+  return calls.made && !process.ring && why_calls_lost(process).empty();
+}
+
+std::string_view why_calls_lost(const Process& process) {
+  if (!process.damage.empty()) return "its log is damaged";
+  if (process.lost(format::Missing::Calls)) return "its log lacks calls that were lost";
+  return {};
+}
+
+std::string_view why_end_is_open(const Process& process) {
+  const bool stopped = process.finished && !process.fact("recording_ended").empty();  // else at the exit
+  if (stopped) return "its recording ended";
+  if (process.copied) return "its log was copied";
+  if (process.still_written) return "its log was read";
+  return process.buffered && !process.finished ? "its log was last written" : std::string_view();
+}
+
 namespace {
 
 std::string wait_text(int64_t ns) {
   const double value = static_cast<double>(std::max<int64_t>(ns, 0)) / 1e9;
   return value >= 10 ? fmt::format("{:.0f} s", value) : fmt::format("{:.2f} s", value);
-}
-
-// Whether no rank can finish such an operation before every rank has entered it.
-bool needs_all(CollectiveKind kind) {
-  return kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
-         kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll || kind == CollectiveKind::Barrier;
 }
 
 const CollectiveEntry* entry_of(const RankCalls& calls, uint64_t number) {
@@ -109,48 +150,21 @@ class Finder {
     if (calls.several) return "several ranks of this process, whose calls NVTX does not tell apart";
     uint32_t last = calls.process;  // the last part of the process
     for (const uint32_t p : entries_.parts_of(calls.process)) {
-      if (!trace_.processes[p].damage.empty()) return "its log is damaged";
-      if (trace_.processes[p].lost(format::Missing::Calls)) return "its log lacks calls that were lost";
+      if (const std::string_view lost = why_calls_lost(trace_.processes[p]); !lost.empty()) return std::string(lost);
       if (end_of_part(p) > end_of_part(last)) last = p;
     }
     const Process& process = trace_.processes[last];
-    const bool stopped = process.finished && !process.fact("recording_ended").empty(),  // else at the exit
-        copied = process.copied, running = process.still_written;
-    if (!stopped && !running && !copied && (!process.buffered || process.finished)) return {};  // the process is over
+    const std::string_view why = why_end_is_open(process);
+    if (why.empty()) return {};  // the process is over
     const int64_t end_ns = end_of(calls.process);
     const std::optional<int64_t> bound = clock_bound_ns(trace_, ProcessId{calls.process}, ProcessId{waiting}, time_ns);
     if (!bound) return "the clocks of the hosts cannot be compared";
     if (end_ns >= time_ns + *bound + after_ns_) return {};
-    const std::string_view why = stopped   ? "its recording ended"
-                                 : copied  ? "its log was copied"
-                                 : running ? "its log was read"
-                                           : "its log was last written";
     return end_ns < time_ns ? fmt::format("{} {} before the others entered it", why, wait_text(time_ns - end_ns))
                             : fmt::format("{} {} after the others entered it", why, wait_text(end_ns - time_ns));
   }
 
-  // Whether a call was launched, and whether it finished on the GPU.
-  CollectiveState state_of(const CollectiveEntry& entry) const {
-    const Rows rows = trace_.threads[entry.thread].host;
-    const HostEvent* const first = trace_.host.data() + rows.first;
-    const HostEvent* const last = trace_.host.data() + rows.last;
-    const HostEvent* at = std::lower_bound(
-        first, last, entry.time_ns, [](const HostEvent& event, int64_t time_ns) { return event.begin_ns < time_ns; });
-    bool launched = false;
-    for (const HostEvent* each = at; each != last && each->begin_ns <= entry.end_ns; ++each) {
-      if (each->kind() != HostKind::KernelLaunch) continue;
-      launched = true;
-      if (each->has(kHostHasGpu)) return CollectiveState::Finished;
-    }
-    if (launched || entry.end_ns == INT64_MAX) return launched ? CollectiveState::Launched : CollectiveState::Entered;
-    // Calls of a group are launched at its end.
-    for (const HostEvent* each = at; each != last; ++each) {
-      if (each->kind() != HostKind::KernelLaunch) continue;
-      if (trace_.text(trace_.kernels[each->subject].name).find("nccl") == std::string_view::npos) continue;
-      return each->has(kHostHasGpu) ? CollectiveState::Finished : CollectiveState::Launched;
-    }
-    return CollectiveState::Entered;
-  }
+  CollectiveState state_of(const CollectiveEntry& entry) const { return state_of_call(trace_, entry); }
 
   std::string rank_text(const RankCalls& calls) const {
     if (calls.rank) {
@@ -168,12 +182,7 @@ class Finder {
   }
 
   // Members of a communicator whose calls can be compared with those of the others.
-  bool comparable(const RankCalls& calls) const {
-    if (calls.local || calls.several) return false;
-    if (calls.recorded) return true;
-    const Process& process = trace_.processes[calls.process];  // counted calls must be there from the first one on
-    return calls.made && !process.ring && process.damage.empty() && !process.lost(format::Missing::Calls);
-  }
+  bool comparable(const RankCalls& calls) const { return is_comparable(trace_, calls); }
 
   // The first collective that the ranks entered with different arguments.
   bool find_difference(const CommunicatorCalls& communicator) {

@@ -9,6 +9,7 @@
 // may be one.
 #pragma once
 
+#include "analyzer/analysis/collectives/collective_entries.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/trace.h"
 
@@ -28,6 +29,16 @@ enum class CollectiveState : uint8_t {
   Unknown      // others entered it; whether this rank did is not recorded
 };
 std::string_view state_name(CollectiveState state);
+
+// Whether a call was launched, and whether it finished on the GPU: Finished, Launched or Entered.
+CollectiveState state_of_call(const Trace& trace, const CollectiveEntry& entry);
+// Whether no rank can finish such an operation before every rank has entered it.
+bool needs_all(CollectiveKind kind);
+// Whether the calls of a rank on a communicator can be compared with those of the others.
+bool is_comparable(const Trace& trace, const RankCalls& calls);
+// Why calls of a process are not recorded, and why it may have made calls after its log ends. Empty: it has not.
+std::string_view why_calls_lost(const Process& process);
+std::string_view why_end_is_open(const Process& process);
 
 // A rank of a communicator.
 struct BlameRank {
