@@ -7,6 +7,7 @@ the clocks of the hosts, and runs the SQL files of this folder (docs/fleet.md).
 
 LOG: logs, folders of logs, @lists. The dataset is on a file system that all executors share, and so are the logs and
 prof. Each answer is OUT/NAME.csv. Exit status: 0, 1 if an input was left out or damaged, 2 if there is no answer."""
+
 import argparse
 import concurrent.futures
 import csv
@@ -19,8 +20,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOGS_OF_TASK = 64  # logs that one prof exports: each task writes a file a table
-PARTIAL = 1        # exit status of prof: an input was damaged or left out
+PARTIAL = 1  # exit status of prof: an input was damaged or left out
 TYPES = {"Int": "BIGINT", "Real": "DOUBLE", "Bool": "BOOLEAN", "Text": "VARCHAR(1)"}
 
 
@@ -31,7 +31,9 @@ def log_files(words):
         if word.startswith("@"):
             found |= set(log_files(pathlib.Path(word[1:]).read_text().split("\n")[:-1]))
         elif os.path.isdir(word):
-            found |= {os.path.join(at, name) for at, _, names in os.walk(word) for name in names if name.endswith(".plog")}
+            found |= {
+                os.path.join(at, name) for at, _, names in os.walk(word) for name in names if name.endswith(".plog")
+            }
         else:
             found.add(word)
     return sorted(os.path.abspath(path) for path in found)
@@ -40,13 +42,16 @@ def log_files(words):
 def export(prof, logs, dataset, run):
     """Runs prof for one task. Returns its exit status and messages; more than 1 is an error."""
     command = [prof, "export", "@/dev/stdin", "--format", "parquet", "-o", dataset, "--run", run]
-    done = subprocess.run(command, input="".join(f"{log}\n" for log in logs), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input="".join(f"{log}\n" for log in logs), capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stderr
 
 
 class DuckDb:
     def __init__(self, options):
         import duckdb
+
         self.connection = duckdb.connect()
         self.connection.execute(f"SET threads = {options.jobs}")
         self.connection.execute("SET preserve_insertion_order = false")
@@ -57,9 +62,11 @@ class DuckDb:
             return list(pool.map(work, tasks))
 
     def table(self, name, files):
-        self.connection.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM "
-                                f"read_parquet('{files}/*/*.parquet', hive_partitioning = true, "
-                                "hive_types = {'run': VARCHAR}, union_by_name = true)")
+        self.connection.execute(
+            f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM "
+            f"read_parquet('{files}/*/*.parquet', hive_partitioning = true, "
+            "hive_types = {'run': VARCHAR}, union_by_name = true)"
+        )
 
     def run(self, statement):
         return self.connection.execute(statement)
@@ -76,7 +83,10 @@ class DuckDb:
 class Spark:
     def __init__(self, options):
         from pyspark.sql import SparkSession
-        builder = SparkSession.builder.appName("prof fleet").config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+
+        builder = SparkSession.builder.appName("prof fleet").config(
+            "spark.sql.sources.partitionColumnTypeInference.enabled", "false"
+        )
         if options.master:
             builder = builder.master(options.master)
             if options.master.startswith("local"):
@@ -105,7 +115,7 @@ def tables():
     """(name, columns) of each table, from the only list of them."""
     text = (HERE.parent / "output/dataset/dataset_tables.def").read_text(encoding="utf-8")
     column = re.compile(r"PROF_DATASET_COLUMN\((\w+), (\w+)")
-    identity = column.findall(text[:text.index("\nPROF_DATASET_TABLE(")].split("#define")[-1])
+    identity = column.findall(text[: text.index("\nPROF_DATASET_TABLE(")].split("#define")[-1])
     for part in text.split("\nPROF_DATASET_TABLE(")[1:]:
         yield part.split(",")[0], identity + column.findall(part)
 
@@ -116,7 +126,9 @@ def open_tables(engine, dataset):
         if any(pathlib.Path(dataset, name).glob("run=*/*.parquet")):
             engine.table(name, f"{dataset}/{name}")
         else:
-            cells = ", ".join(f"CAST(NULL AS {TYPES[kind]}) AS {column}" for column, kind in columns + [("run", "Text")])
+            cells = ", ".join(
+                f"CAST(NULL AS {TYPES[kind]}) AS {column}" for column, kind in columns + [("run", "Text")]
+            )
             engine.run(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM (SELECT {cells}) nothing WHERE 1 = 0")
 
 
@@ -145,12 +157,26 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path, help="folder for the answers")
     parser.add_argument("--engine", choices=["duckdb", "spark"], default="duckdb")
     parser.add_argument("--master", help="of Spark, such as local[2]; spark-submit gives it otherwise")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="duckdb: logs are exported by so many processes")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="duckdb: logs are exported by so many processes"
+    )
+    parser.add_argument(
+        "--task-logs",
+        type=int,
+        default=64,
+        metavar="N",
+        help="logs of one task, which one prof exports; it writes a file a table",
+    )
     parser.add_argument("--prof", default="prof", help="the program prof, with the plug-in for Parquet")
     parser.add_argument("--run", default="main", help="value of the column run")
     parser.add_argument("--after", type=float, default=1, metavar="SECONDS", help="as of prof blame")
-    parser.add_argument("--sql", nargs="*", type=pathlib.Path, default=[HERE / f"{name}.sql" for name in ("ranks", "blame", "kernels")],
-                        help="other queries; a file has one SELECT")
+    parser.add_argument(
+        "--sql",
+        nargs="*",
+        type=pathlib.Path,
+        default=[HERE / f"{name}.sql" for name in ("ranks", "blame", "kernels")],
+        help="other queries; a file has one SELECT",
+    )
     options = parser.parse_args()
     stages, status = Stages(), 0
     engine = {"duckdb": DuckDb, "spark": Spark}[options.engine](options)
@@ -161,7 +187,7 @@ def main():
         sys.exit("fleet: there is no log in the inputs")
     if logs:
         prof, dataset, run = options.prof, os.path.abspath(options.dataset), options.run
-        tasks = [logs[at:at + LOGS_OF_TASK] for at in range(0, len(logs), LOGS_OF_TASK)]
+        tasks = [logs[at : at + options.task_logs] for at in range(0, len(logs), options.task_logs)]
         for task, (ended, text) in zip(tasks, engine.each(lambda task: export(prof, task, dataset, run), tasks)):
             if ended:
                 print(f"fleet: export of {task[0]} and {len(task) - 1} more: status {ended}\n{text}", file=sys.stderr)
@@ -170,13 +196,17 @@ def main():
             status = max(status, ended)
         files = sum(1 for _ in pathlib.Path(options.dataset).glob(f"*/run={options.run}/*.parquet"))
         stages.end("export", f"; {len(logs)} logs, {len(tasks)} tasks, {files} files")
-        aligned = subprocess.run([options.prof, "export", "--align", options.dataset, "--run", options.run], check=False)
+        aligned = subprocess.run(
+            [options.prof, "export", "--align", options.dataset, "--run", options.run], check=False
+        )
         if aligned.returncode != 0:
             sys.exit(2)
         stages.end("align", "; 1 file")
 
     open_tables(engine, options.dataset)
-    engine.run(f"CREATE OR REPLACE TEMPORARY VIEW parameters AS SELECT CAST({int(options.after * 1e9)} AS BIGINT) AS after_ns")
+    engine.run(
+        f"CREATE OR REPLACE TEMPORARY VIEW parameters AS SELECT CAST({int(options.after * 1e9)} AS BIGINT) AS after_ns"
+    )
     for statement in statements(HERE / "views.sql"):
         engine.run(statement)
     options.out.mkdir(parents=True, exist_ok=True)

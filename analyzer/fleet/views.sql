@@ -8,8 +8,8 @@ SELECT t.*,
        CASE WHEN k.process_id IS NULL THEN t.start_ns
             ELSE t.start_ns - k.offset_ns - CAST(round((t.start_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
        END AS aligned_start_ns,
-       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns) * (k.bound_drift_ps_per_s / 1e12))
-                         AS BIGINT) AS clock_bound_ns
+       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM operations t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 CREATE OR REPLACE TEMPORARY VIEW aligned_calls AS
@@ -17,8 +17,8 @@ SELECT t.*,
        CASE WHEN k.process_id IS NULL THEN t.start_ns
             ELSE t.start_ns - k.offset_ns - CAST(round((t.start_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
        END AS aligned_start_ns,
-       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns) * (k.bound_drift_ps_per_s / 1e12))
-                         AS BIGINT) AS clock_bound_ns
+       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM calls t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 CREATE OR REPLACE TEMPORARY VIEW aligned_ranges AS
@@ -26,8 +26,8 @@ SELECT t.*,
        CASE WHEN k.process_id IS NULL THEN t.start_ns
             ELSE t.start_ns - k.offset_ns - CAST(round((t.start_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
        END AS aligned_start_ns,
-       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns) * (k.bound_drift_ps_per_s / 1e12))
-                         AS BIGINT) AS clock_bound_ns
+       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM ranges t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 CREATE OR REPLACE TEMPORARY VIEW aligned_collective_calls AS
@@ -35,8 +35,8 @@ SELECT t.*,
        CASE WHEN k.process_id IS NULL THEN t.start_ns
             ELSE t.start_ns - k.offset_ns - CAST(round((t.start_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
        END AS aligned_start_ns,
-       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns) * (k.bound_drift_ps_per_s / 1e12))
-                         AS BIGINT) AS clock_bound_ns
+       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM collective_calls t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 -- One row a process, also with several GPUs. aligned_end_ns: until when its log shows what it did.
@@ -45,7 +45,7 @@ SELECT t.*,
        CASE WHEN k.process_id IS NULL THEN t.end_ns
             ELSE t.end_ns - k.offset_ns - CAST(round((t.end_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
        END AS aligned_end_ns,
-       k.bound_ns + CAST(ceil(greatest(0, t.end_ns - k.to_ns, k.from_ns - t.end_ns) * (k.bound_drift_ps_per_s / 1e12))
-                         AS BIGINT) AS clock_bound_ns
+       k.bound_ns + CAST(ceil(greatest(0, t.end_ns - k.to_ns, k.from_ns - t.end_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM (SELECT DISTINCT run, process_id, rank, host, pid, source, end_ns, calls_lost, open_end FROM processes) t
 LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;

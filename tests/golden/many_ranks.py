@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Do `prof blame` and `prof report ranks` answer on 4,096 logs, and does their memory grow with the number of ranks, not
-with its square? Usage: many_ranks.py --prof PROF --make-job MAKE_JOB"""
+"""Do `prof blame` and `prof report ranks` answer on 4,096 logs, and does their memory grow with the number of ranks,
+not with its square? Usage: many_ranks.py --prof PROF --make-job MAKE_JOB"""
+
 import argparse
 import json
 import os
@@ -37,17 +38,34 @@ def prof(*words, status):
 
 def blame_of(work, ranks, absent, count):
     folder = work / f"{ranks}"
-    subprocess.run([options.make_job, folder, "--ranks", str(ranks), "--steps", "3", "--collectives", "1",
-                    "--absent", f"{absent}:{count}"], check=True)
+    subprocess.run(
+        [
+            options.make_job,
+            folder,
+            "--ranks",
+            str(ranks),
+            "--steps",
+            "3",
+            "--collectives",
+            "1",
+            "--absent",
+            f"{absent}:{count}",
+        ],
+        check=True,
+    )
     answer, memory = prof("blame", folder, status=3)
     text = "\n".join(row["finding"] for row in answer["findings"])
-    wanted = [f"rank {rank} never entered all-reduce #3 of communicator 0xabc, which {ranks - count} others entered 40 s"
-              for rank in range(absent, absent + count)]
+    wanted = [
+        f"rank {rank} never entered all-reduce #3 of communicator 0xabc, which {ranks - count} others entered 40 s"
+        for rank in range(absent, absent + count)
+    ]
     named = re.findall(r"^(rank \d+ never .* entered 40 s)", text, re.MULTILINE)
     check(named == wanted, f"{ranks} ranks: {len(named)} are named, {count} are absent")
     states = [row["state"] for row in answer["rows"]]
-    check((states.count("launched"), states.count("not entered"), len(states)) == (ranks - count, count, ranks),
-          f"{ranks} ranks: the states are {({each: states.count(each) for each in set(states)})}")
+    check(
+        (states.count("launched"), states.count("not entered"), len(states)) == (ranks - count, count, ranks),
+        f"{ranks} ranks: the states are {({each: states.count(each) for each in set(states)})}",
+    )
     return memory
 
 

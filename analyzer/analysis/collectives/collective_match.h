@@ -60,8 +60,8 @@ struct CollectiveMatches {
 // the program (RangeCounters::steps()), by their names.
 CollectiveEvidenceList collective_evidence(const Trace& trace, const CollectiveCalls& calls);
 
-// If there are steps, kernels outside them are not matched. In each step the ranks must have equally many kernels of the
-// communicator, of the same kinds and sizes. A rank that differs from most others is left out from that step on.
+// If there are steps, kernels outside them are not matched. In each step the ranks must have equally many kernels of
+// the communicator, of the same kinds and sizes. A rank that differs from most others is left out from that step on.
 CollectiveMatches match_collectives(const CollectiveEvidenceList& evidence);
 
 }  // namespace prof::analyzer

@@ -69,11 +69,9 @@ std::vector<ClockProcess> read_processes(const std::vector<std::string>& files) 
   return found;
 }
 
-// Evidence of all processes. Of too much, operations are chosen by a hash of what all ranks share, so that the kernels
-// of an operation are kept or left out together.
 class EvidenceReader {
  public:
-  EvidenceReader(const std::vector<ClockProcess>& processes, size_t most) : most_(most) {
+  EvidenceReader(const std::vector<ClockProcess>& processes, size_t most) : choice_(most) {
     for (uint32_t p = 0; p < processes.size(); ++p) number_.emplace(processes[p].identity.process_id, p);
   }
 
@@ -88,14 +86,9 @@ class EvidenceReader {
     }
   }
 
-  const CollectiveEvidenceList& evidence() {
-    for (uint32_t i = 0; i < list_.rows.size(); ++i) list_.rows[i].row = i;
-    return list_;
-  }
-  uint32_t process_of(uint32_t row) const { return list_.rows[row].device / kMostDevices; }
-  std::pair<int64_t, int64_t> times_of(uint32_t row) const {
-    return {list_.rows[row].start_ns, list_.rows[row].start_ns + durations_[row]};
-  }
+  const CollectiveEvidenceList& evidence() { return choice_.list(); }
+  uint32_t process_of(const CollectiveEvidence& each) const { return each.device / kMostDevices; }
+  int64_t end_ns(const CollectiveEvidence& each) const { return each.start_ns + choice_.duration_ns(each.row); }
 
  private:
   void take(const TableReader& reader, size_t row) {
@@ -108,56 +101,16 @@ class EvidenceReader {
     for (const MatchedBy by : {MatchedBy::Sequence, MatchedBy::Call, MatchedBy::Kernel}) {
       if (reader.text(4, row) == matched_by_text(by)) each.by = by;
     }
-    each.key = intern(reader.text(5, row));
     each.sequence = reader.number(6, row);
-    each.step = intern(reader.text(7, row));
     each.kind = collective_kind(reader.text(8, row));
     each.size = static_cast<uint64_t>(reader.number(9, row));
     each.ranks = static_cast<uint64_t>(reader.number(10, row));
     each.root = reader.number(11, row) != 0;
-    if (chance_of(each) > threshold_) return;
-    list_.rows.push_back(each);
-    durations_.push_back(reader.number(3, row));
-    while (list_.rows.size() > most_ && threshold_ > 1) keep_half();
-  }
-
-  // Equal for the kernels of one operation; 0: without steps and numbers, kernels are counted and all are needed.
-  uint64_t chance_of(const CollectiveEvidence& each) const {
-    if (each.by != MatchedBy::Sequence && each.step == 0) return 0;
-    return hashes_[each.key] ^ hashes_[each.step] * 3 ^ static_cast<uint64_t>(each.sequence) * 0x9e3779b97f4a7c15;
-  }
-
-  void keep_half() {
-    threshold_ /= 2;
-    size_t kept = 0;
-    for (size_t i = 0; i < list_.rows.size(); ++i) {
-      if (chance_of(list_.rows[i]) > threshold_) continue;
-      list_.rows[kept] = list_.rows[i];
-      durations_[kept++] = durations_[i];
-    }
-    const bool none = kept == list_.rows.size();
-    list_.rows.resize(kept);
-    durations_.resize(kept);
-    if (none) most_ *= 2;  // evidence without steps
-  }
-
-  uint32_t intern(std::string_view text) {
-    if (text.empty()) return 0;
-    const auto [found, fresh] = texts_.try_emplace(std::string(text), static_cast<uint32_t>(list_.texts.size()));
-    if (fresh) {
-      list_.texts.emplace_back(text);
-      hashes_.push_back(static_cast<uint64_t>(id_of_text(text)) << 1);
-    }
-    return found->second;
+    choice_.add(each, reader.number(3, row), reader.text(5, row), reader.text(7, row));
   }
 
   std::unordered_map<int64_t, uint32_t> number_;  // process_id -> place in the list of processes
-  std::unordered_map<std::string, uint32_t> texts_;
-  std::vector<uint64_t> hashes_{0};  // of the texts
-  CollectiveEvidenceList list_;
-  std::vector<int64_t> durations_;
-  size_t most_;
-  uint64_t threshold_ = UINT64_MAX;
+  EvidenceChoice choice_;
 };
 
 void add_clock_row(const ClockProcess& process, uint32_t number, const HostClock& clock, TableBatch& batch) {
@@ -179,6 +132,51 @@ void add_clock_row(const ClockProcess& process, uint32_t number, const HostClock
 
 }  // namespace
 
+void EvidenceChoice::add(CollectiveEvidence evidence, int64_t duration_ns, std::string_view key,
+                         std::string_view step) {
+  evidence.key = intern(key);
+  evidence.step = intern(step);
+  if (chance_of(evidence) > threshold_) return;
+  list_.rows.push_back(evidence);
+  durations_.push_back(duration_ns);
+  while (list_.rows.size() > most_ && threshold_ > 1) keep_half();
+}
+
+const CollectiveEvidenceList& EvidenceChoice::list() {
+  for (uint32_t i = 0; i < list_.rows.size(); ++i) list_.rows[i].row = i;
+  return list_;
+}
+
+// Equal for the kernels of one operation, and different for most operations.
+uint64_t EvidenceChoice::chance_of(const CollectiveEvidence& each) const {
+  if (each.by != MatchedBy::Sequence && each.step == 0) return 0;
+  const uint64_t shared = hashes_[each.key] ^ hashes_[each.step] * 3;
+  return shared ^ static_cast<uint64_t>(each.sequence) * 0x9e3779b97f4a7c15;
+}
+
+void EvidenceChoice::keep_half() {
+  threshold_ /= 2;
+  size_t kept = 0;
+  for (size_t i = 0; i < list_.rows.size(); ++i) {
+    if (chance_of(list_.rows[i]) > threshold_) continue;
+    list_.rows[kept] = list_.rows[i];
+    durations_[kept++] = durations_[i];
+  }
+  if (kept == list_.rows.size()) most_ *= 2;  // rows that are all kept
+  list_.rows.resize(kept);
+  durations_.resize(kept);
+}
+
+uint32_t EvidenceChoice::intern(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto [found, fresh] = texts_.try_emplace(std::string(text), static_cast<uint32_t>(list_.texts.size()));
+  if (fresh) {
+    list_.texts.emplace_back(text);
+    hashes_.push_back(static_cast<uint64_t>(id_of_text(text)) << 1);
+  }
+  return found->second;
+}
+
 ClockSummary write_clocks(const std::string& folder, const std::string& run, size_t most_evidence) {
   std::vector<std::string> of_processes, of_evidence;
   for (const DatasetTask& task : read_tasks(folder, run)) {
@@ -195,7 +193,8 @@ ClockSummary write_clocks(const std::string& folder, const std::string& run, siz
   const std::vector<ClockProcess> processes = read_processes(of_processes);
   EvidenceReader reader(processes, most_evidence);
   for (const std::string& path : of_evidence) reader.read(path);
-  const CollectiveMatches matches = match_collectives(reader.evidence());
+  const CollectiveEvidenceList& evidence = reader.evidence();
+  const CollectiveMatches matches = match_collectives(evidence);
 
   std::vector<ClockOwner> owners;
   for (const ClockProcess& process : processes) {
@@ -207,8 +206,8 @@ ClockSummary write_clocks(const std::string& folder, const std::string& run, siz
   std::vector<uint32_t> clock_of;
   const uint32_t reference = list_clocks(owners, clocks, clock_of);
   const auto kernel = [&](uint32_t row) {
-    const auto times = reader.times_of(row);
-    return ClockedKernel{clock_of[reader.process_of(row)], times.first, times.second};
+    const CollectiveEvidence& each = evidence.rows[row];
+    return ClockedKernel{clock_of[reader.process_of(each)], each.start_ns, reader.end_ns(each)};
   };
   estimate_clocks(matches, kernel, reference, clocks);
 
