@@ -45,8 +45,9 @@ std::string default_path(const std::string& argument, const std::vector<std::str
 int run_export(const ExportArguments& options) {
   ignore_broken_pipes();
   if (!options.align.empty()) {
-    if (!options.inputs.empty() || !options.format.empty() || !options.output.path.empty())
-      throw std::runtime_error("--align DIR reads and writes DIR only: give no input, --format or -o");
+    if (!options.inputs.empty() || !options.format.empty() || !options.output.path.empty() ||
+        !options.dataset.table.empty())
+      throw std::runtime_error("--align DIR reads and writes DIR only: give no input, --format, --table or -o");
     return align_dataset(options.align, options.dataset.run);
   }
   if (options.inputs.empty()) throw std::runtime_error("INPUT is required: logs or traces, or --align DIR");
