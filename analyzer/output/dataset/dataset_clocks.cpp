@@ -181,8 +181,8 @@ ClockSummary write_clocks(const std::string& folder, const std::string& run, siz
   std::vector<std::string> of_processes, of_evidence;
   for (const DatasetTask& task : read_tasks(folder, run)) {
     for (const std::string& file : task.files) {
-      if (file.starts_with("processes/")) of_processes.push_back(folder + '/' + file);
-      if (file.starts_with("clock_evidence/")) of_evidence.push_back(folder + '/' + file);
+      if (file.starts_with("processes/")) of_processes.push_back(fmt::format("{}/{}", folder, file));
+      if (file.starts_with("clock_evidence/")) of_evidence.push_back(fmt::format("{}/{}", folder, file));
     }
   }
   if (of_processes.empty())
