@@ -27,6 +27,7 @@ struct ExportArguments {
   OutputOptions output{"", false};
   std::string format;
   DatasetOptions dataset;
+  std::string align;
   CLI::Option* run = nullptr;
 };
 
@@ -43,6 +44,13 @@ std::string default_path(const std::string& argument, const std::vector<std::str
 
 int run_export(const ExportArguments& options) {
   ignore_broken_pipes();
+  if (!options.align.empty()) {
+    if (!options.inputs.empty() || !options.format.empty() || !options.output.path.empty() ||
+        !options.dataset.table.empty())
+      throw std::runtime_error("--align DIR reads and writes DIR only: give no input, --format, --table or -o");
+    return align_dataset(options.align, options.dataset.run);
+  }
+  if (options.inputs.empty()) throw std::runtime_error("INPUT is required: logs or traces, or --align DIR");
   const std::vector<Form> forms = export_forms();
   const Form& form = choose_form(forms, "an export", options.format, options.output.path);
   const std::vector<std::string> inputs = input_files(options.inputs);
@@ -88,8 +96,7 @@ void add_export(CLI::App& app, Run& run) {
       "export", "write a database for readers of nsys or nvprof, or tables for DuckDB, Spark and pandas");
   const auto options = std::make_shared<ExportArguments>();
   verb->add_option("INPUT", options->inputs,
-                   "logs, other tools' traces, folders of them, @list; several become one database or dataset")
-      ->required();
+                   "logs, other tools' traces, folders of them, @list; several become one database or dataset");
   std::vector<std::string> words;
   for (const Form& form : export_forms()) words.emplace_back(form.name);
   verb->add_option("--format", options->format,
@@ -103,6 +110,9 @@ void add_export(CLI::App& app, Run& run) {
       verb->add_option("--run", options->dataset.run, "value of the column run in a dataset of Parquet files")
           ->option_text("NAME=" + options->dataset.run);
   verb->add_option("--table", options->dataset.table, "table that --format arrow writes")->option_text("NAME");
+  verb->add_option("--align", options->align,
+                   "measure the clocks of the hosts of a dataset that was written before, and write its table clocks")
+      ->option_text("DIR");
   verb->callback([options, &run] { run = [options] { return run_export(*options); }; });
 }
 

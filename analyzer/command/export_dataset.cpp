@@ -8,6 +8,7 @@
 #include "analyzer/command/progress.h"
 #include "analyzer/input/importer.h"
 #include "analyzer/input/log/log_definitions.h"
+#include "analyzer/output/dataset/dataset_clocks.h"
 #include "analyzer/output/dataset/dataset_folder.h"
 #include "analyzer/output/forms.h"
 
@@ -92,17 +93,34 @@ template <class DatasetTarget> int add_inputs(const std::vector<std::string>& in
   return status;
 }
 
+void check_run(const std::string& run) {
+  const bool usable = !run.empty() && std::all_of(run.begin(), run.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
+           c == '.';
+  });
+  if (!usable) throw std::runtime_error(fmt::format("--run {}: use letters, digits and . _ - only", run));
+}
+
 }  // namespace
+
+int align_dataset(const std::string& folder, const std::string& run) {
+  check_run(run);
+  dataset::table_plugin();
+  const dataset::ClockSummary found = dataset::write_clocks(folder, run);
+  std::fprintf(stderr, "prof: %s: clocks of %zu hosts, %zu processes, by %zu collectives; reference %s",
+               readable_lines(folder).c_str(), found.clocks, found.processes, found.collectives,
+               readable_lines(found.reference).c_str());
+  if (found.measured != 0) std::fprintf(stderr, "; %zu measured, to ±%.0f ns", found.measured, found.bound_ns);
+  if (found.unknown != 0) std::fprintf(stderr, "; %zu not known to agree with it", found.unknown);
+  std::fprintf(stderr, "\n");
+  return kComplete;
+}
 
 int export_parquet(const DatasetOptions& options) {
   if (options.path == "-")
     throw std::runtime_error("-o -: a dataset is a folder; --format arrow writes one table to stdout");
   if (!options.table.empty()) throw std::runtime_error("--table is for --format arrow; a dataset has all tables");
-  const bool usable = !options.run.empty() && std::all_of(options.run.begin(), options.run.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
-           c == '.';
-  });
-  if (!usable) throw std::runtime_error(fmt::format("--run {}: use letters, digits and . _ - only", options.run));
+  check_run(options.run);
   dataset::table_plugin();
   dataset::DatasetFolder folder(options.path, options.run, options.force);
   const int status = add_inputs(options.inputs, folder);
@@ -115,11 +133,14 @@ int export_parquet(const DatasetOptions& options) {
 
 int export_arrow(const DatasetOptions& options) {
   const auto tables = dataset::tables();
-  const auto found = std::find_if(tables.begin(), tables.end(),
-                                  [&](const dataset::TableSchema& table) { return table.name == options.table; });
+  const auto found = std::find_if(tables.begin(), tables.end(), [&](const dataset::TableSchema& table) {
+    return table.name == options.table && &table != &dataset::schema_of(dataset::TableId::clocks);
+  });
   if (found == tables.end()) {
     std::vector<std::string> names;
-    for (const dataset::TableSchema& table : tables) names.emplace_back(table.name);
+    for (const dataset::TableSchema& table : tables) {
+      if (table.name != dataset::schema_of(dataset::TableId::clocks).name) names.emplace_back(table.name);
+    }
     throw std::runtime_error(fmt::format("--format arrow writes one table: --table {}", words_text(names)));
   }
   dataset::table_plugin();

@@ -19,5 +19,7 @@ struct DatasetOptions {
 // std::runtime_error if an option is wrong or the plug-in is not installed.
 int export_parquet(const DatasetOptions& options);
 int export_arrow(const DatasetOptions& options);
+// Measures the clocks of the hosts of a dataset, and writes its table clocks (--align).
+int align_dataset(const std::string& folder, const std::string& run);
 
 }  // namespace prof::analyzer

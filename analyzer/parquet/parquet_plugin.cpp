@@ -14,7 +14,9 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
+#include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
+#include <parquet/file_reader.h>
 #include <parquet/properties.h>
 
 #include <algorithm>
@@ -225,8 +227,121 @@ int close_table(prof_table* table, prof_table_error* error) {
 
 void free_table(prof_table* table) { delete table; }
 
-constexpr prof_table_plugin kPlugin = {
-    PROF_TABLE_PLUGIN_VERSION, ARROW_VERSION_STRING, open_table, write_rows, close_table, free_table};
+}  // namespace
+
+struct prof_table_file {
+  std::vector<int32_t> types;
+  std::vector<int> indices;
+  std::string fact;
+  std::unique_ptr<parquet::arrow::FileReader> parquet;
+  std::unique_ptr<arrow::RecordBatchReader> batches;
+  std::shared_ptr<arrow::RecordBatch> batch;  // what the cells are views of
+  // Of the present batch, by column.
+  std::vector<std::vector<int64_t>> numbers, offsets;
+  std::vector<std::vector<uint8_t>> valid;
+
+  arrow::Status open(const char* path, const prof_table_column* columns, size_t count, const char* key) {
+    parquet::ReaderProperties properties;
+    properties.enable_buffered_stream();  // else the columns of a row group are in memory as they are in the file
+    std::unique_ptr<parquet::ParquetFileReader> file =
+        parquet::ParquetFileReader::OpenFile(path, /*memory_map=*/false, properties);
+    const auto facts = file->metadata()->key_value_metadata();
+    if (facts != nullptr && key != nullptr && facts->Contains(key)) {
+      ARROW_ASSIGN_OR_RAISE(fact, facts->Get(key));
+    }
+    parquet::ArrowReaderProperties how(/*use_threads=*/false);
+    ARROW_ASSIGN_OR_RAISE(parquet,
+                          parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(file), how));
+    std::shared_ptr<arrow::Schema> schema;
+    ARROW_RETURN_NOT_OK(parquet->GetSchema(&schema));
+    for (size_t i = 0; i < count; ++i) {
+      const int at = schema->GetFieldIndex(columns[i].name);
+      if (at < 0) return arrow::Status::Invalid("no column ", columns[i].name);
+      const arrow::Type::type wanted = columns[i].type == PROF_TABLE_INT    ? arrow::Type::INT64
+                                       : columns[i].type == PROF_TABLE_BOOL ? arrow::Type::BOOL
+                                                                            : arrow::Type::STRING;
+      if (schema->field(at)->type()->id() != wanted)
+        return arrow::Status::Invalid("column ", columns[i].name, " is ", schema->field(at)->type()->ToString());
+      indices.push_back(at);
+      types.push_back(columns[i].type);
+    }
+    std::vector<int> groups(static_cast<size_t>(parquet->num_row_groups()));
+    for (size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
+    numbers.resize(count), offsets.resize(count), valid.resize(count);
+    return parquet->GetRecordBatchReader(groups, indices).Value(&batches);
+  }
+
+  arrow::Status read(prof_table_cells* cells, size_t* rows) {
+    do {
+      ARROW_RETURN_NOT_OK(batches->ReadNext(&batch));
+    } while (batch != nullptr && batch->num_rows() == 0);
+    *rows = batch == nullptr ? 0 : static_cast<size_t>(batch->num_rows());
+    for (size_t i = 0; i < types.size() && *rows != 0; ++i) {
+      // Batches have the columns in the order of the file.
+      const size_t place =
+          static_cast<size_t>(std::count_if(indices.begin(), indices.end(), [&](int at) { return at < indices[i]; }));
+      fill(i, *batch->column(static_cast<int>(place)), *rows, cells[i]);
+    }
+    return arrow::Status::OK();
+  }
+
+ private:
+  void fill(size_t i, const arrow::Array& array, size_t rows, prof_table_cells& cells) {
+    numbers[i].assign(rows, 0);
+    valid[i].assign((rows + 7) / 8, 0xff);
+    offsets[i].clear();
+    cells = {numbers[i].data(), nullptr, array.null_count(), nullptr, nullptr, 0};
+    if (array.null_count() != 0) cells.valid = valid[i].data();
+    for (size_t row = 0; row < rows; ++row) {
+      const auto at = static_cast<int64_t>(row);
+      if (array.IsNull(at)) {
+        valid[i][row / 8] = static_cast<uint8_t>(valid[i][row / 8] & ~(1U << row % 8));
+        continue;
+      }
+      if (types[i] == PROF_TABLE_INT) numbers[i][row] = static_cast<const arrow::Int64Array&>(array).Value(at);
+      if (types[i] == PROF_TABLE_BOOL)
+        numbers[i][row] = static_cast<const arrow::BooleanArray&>(array).Value(at) ? 1 : 0;
+      if (types[i] == PROF_TABLE_TEXT) numbers[i][row] = at;
+    }
+    if (types[i] != PROF_TABLE_TEXT) return;
+    const auto& texts = static_cast<const arrow::StringArray&>(array);
+    for (size_t row = 0; row <= rows; ++row) offsets[i].push_back(texts.value_offset(static_cast<int64_t>(row)));
+    cells.offsets = offsets[i].data();
+    const std::shared_ptr<arrow::Buffer> bytes = texts.value_data();
+    cells.bytes = bytes == nullptr ? "" : reinterpret_cast<const char*>(bytes->data());
+    cells.texts = static_cast<int64_t>(rows);
+  }
+};
+
+namespace {
+
+prof_table_file* open_file(const char* path, const prof_table_column* columns, size_t column_count, const char* key,
+                           const char** fact, prof_table_error* error) {
+  std::unique_ptr<prof_table_file> file;
+  const int failed = guarded(error, [&] {
+    file = std::make_unique<prof_table_file>();
+    return file->open(path, columns, column_count, key);
+  });
+  if (failed != 0) return nullptr;
+  if (fact != nullptr) *fact = file->fact.empty() ? nullptr : file->fact.c_str();
+  return file.release();
+}
+
+int read_rows(prof_table_file* file, prof_table_cells* cells, size_t* rows, prof_table_error* error) {
+  return guarded(error, [&] { return file->read(cells, rows); });
+}
+
+void close_file(prof_table_file* file) { delete file; }
+
+constexpr prof_table_plugin kPlugin = {PROF_TABLE_PLUGIN_VERSION,
+                                       ARROW_VERSION_STRING,
+                                       open_table,
+                                       write_rows,
+                                       close_table,
+                                       free_table,
+                                       open_file,
+                                       read_rows,
+                                       close_file};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 // is ever used. This is the whole interface, in C: no exception and no C++ type crosses it. Offline.
 //
 //   open, write a batch of rows any number of times, close, free
+//   open_file, read a batch of rows until it has none, close_file
 //
 // A batch becomes one row group, or one record batch. A function returns 0, or non-zero with a text in `error`.
 // Not thread-safe; different tables may be written by different threads.
@@ -19,7 +20,7 @@ extern "C" {
 #endif
 
 // Raise it with every change of this file: prof refuses a plug-in of another version.
-enum { PROF_TABLE_PLUGIN_VERSION = 1 };
+enum { PROF_TABLE_PLUGIN_VERSION = 2 };
 
 enum prof_table_format { PROF_TABLE_PARQUET = 0, PROF_TABLE_ARROW_STREAM = 1 };
 // INT: signed, 64 bits, no logical type. TEXT: UTF-8.
@@ -55,7 +56,8 @@ struct prof_table_error {
 // Writes all bytes. Non-zero: it failed, and nothing more is to be written.
 typedef int (*prof_table_write)(void* file, const void* bytes, size_t size);
 
-struct prof_table;  // a table that is being written
+struct prof_table;       // a table that is being written
+struct prof_table_file;  // a Parquet file that is being read
 
 struct prof_table_plugin {
   int32_t version;
@@ -67,6 +69,15 @@ struct prof_table_plugin {
                struct prof_table_error* error);
   int (*close)(struct prof_table* table, struct prof_table_error* error);
   void (*free)(struct prof_table* table);  // also after a failure
+
+  // Opens a Parquet file to read these columns: INT, BOOL or TEXT; `encoding` and `nullable` are not used. Null: it
+  // failed; so it does if a column is missing or of another type. `fact`: null, or the value of that key in the file.
+  struct prof_table_file* (*open_file)(const char* path, const struct prof_table_column* columns, size_t column_count,
+                                       const char* key, const char** fact, struct prof_table_error* error);
+  // `columns` gets the cells of each column, valid until the next call. `rows`: 0 at the end. Text i is that of row i.
+  int (*read)(struct prof_table_file* file, struct prof_table_cells* columns, size_t* rows,
+              struct prof_table_error* error);
+  void (*close_file)(struct prof_table_file* file);
 };
 
 // The only symbol that the plug-in exports.

@@ -5,6 +5,8 @@
 //   --slow-kernel RANK:KERNEL:FACTOR, --slow-copy RANK:FACTOR, --slow-host RANK:FACTOR
 //   --gpu RANK:NAME    the GPU of a rank has that name
 //   --last-steps RANK:N  the rank ends after N steps
+//   --collectives 1    starts of calls of NCCL are recorded, and logs go on for 40 s after the last step
+//   --absent RANK:N    N ranks from RANK on do not enter the last all-reduce, which then hangs
 //   --text 1           writes rank_N.log.txt, the texts of the logs, instead
 #include "tests/golden/job_noise.h"
 #include "tests/golden/undump_log.h"
@@ -35,8 +37,13 @@ struct JobPlan {
   std::string folder;
   uint32_t ranks = 8, steps = 10, calls = 1;
   uint64_t seed = 1;
-  bool text = false;
-  Fault kernel, copy, host, gpu, last;
+  bool text = false, collectives = false;
+  Fault kernel, copy, host, gpu, last, absent;
+
+  bool hangs() const { return absent.rank != UINT32_MAX; }
+  bool is_absent(uint32_t rank) const {
+    return hangs() && rank >= absent.rank && rank - absent.rank < static_cast<uint32_t>(absent.factor);
+  }
 };
 
 // What a rank did: a launch with its operation, or another line of text between them.
@@ -62,6 +69,7 @@ struct Rank {
 };
 
 constexpr uint32_t kCollective = kRealKernels + 1;  // its number as a kernel of the log; kernels have 1 and more
+constexpr int64_t kHangNs = 40'000'000'000, kNotFinished = -1;
 
 std::string log_text(const JobPlan& plan, uint32_t number, const Rank& rank) {
   constexpr int64_t kStart = 1'000'000;
@@ -72,7 +80,8 @@ std::string log_text(const JobPlan& plan, uint32_t number, const Rank& rank) {
       "page finished={}\nblock definitions thread=1\n"
       "meta key=\"host\" value=\"node{:03}\"\nmeta key=\"rank\" value=\"{}\"\nmeta key=\"world_size\" value=\"{}\"\n"
       "gpu_clock base_tick=0 base_ns=0 multiplier=1 shift=0\n",
-      100 * plan.seed + number % 8, kStart, kStart, rank.host_ns + 2 * kStart, number / 8, number, plan.ranks);
+      100 * plan.seed + number % 8, kStart, kStart, plan.collectives ? 0 : rank.host_ns + 2 * kStart, number / 8,
+      number, plan.ranks);
   uint32_t string = 0;
   const auto add_string = [&](const std::string& value) {
     text += fmt::format("string id={} total_bytes={} offset=0 text=\"{}\"\n", ++string, value.size(), value);
@@ -100,8 +109,25 @@ std::string log_text(const JobPlan& plan, uint32_t number, const Rank& rank) {
     const uint32_t id = add_string(fmt::format("step {}", step));
     text += fmt::format("nvtx_label id={} domain=0 text={} category=0 has_color=0 color=0\n", step + 1, id);
   }
-  uint32_t correlation = 1, in_block = 1000;
+  const uint32_t init_label = plan.steps + 1, call_label = plan.steps + 2;
+  if (plan.collectives) {
+    text += fmt::format("nvtx_domain id=1 name={}\n", add_string("library"));
+    const std::string member = fmt::format("ranks={}, rank={})", plan.ranks, number);
+    for (const auto& [label, call] : {std::pair(init_label, "ncclCommInitRank("),
+                                      std::pair(call_label, "ncclAllReduce(count=1048576, type=fp32, op=sum, ")})
+      text += fmt::format("nvtx_label id={} domain=1 text={} category=0 has_color=0 color=0\n", label,
+                          add_string(call + member));
+  }
+  uint32_t correlation = 1, in_block = 1000, sequence = 0;
   std::string calls;
+  // A call of NCCL: its start, what it launched, and its return.
+  const auto start_of_call = [&](int64_t at, uint32_t label) {
+    if (plan.collectives)
+      text += fmt::format("collective time={} communicator=2748 sequence={} label={}\n", at, sequence++, label);
+  };
+  const auto end_of_call = [&](int64_t at, int64_t duration, uint32_t label) {
+    if (plan.collectives) text += fmt::format("library_call end={} duration={} label={}\n", at, duration, label);
+  };
   for (const Event& event : rank.events) {
     if (++in_block > 40) {
       if (!calls.empty()) text += fmt::format("driver_calls tid=10 calls=[{}]\n", calls);
@@ -109,7 +135,11 @@ std::string log_text(const JobPlan& plan, uint32_t number, const Rank& rank) {
       const bool first = in_block > 1000;
       in_block = 0;
       text += "block events thread=1\n";
-      if (first) text += fmt::format("thread thread=1 tid=10 first_tick={} name=\"app\"\n", kStart);
+      if (first) {
+        text += fmt::format("thread thread=1 tid=10 first_tick={} name=\"app\"\n", kStart);
+        start_of_call(kStart, init_label);
+        end_of_call(kStart + 100, 100, init_label);
+      }
     }
     const int64_t end = kStart + event.end_ns;
     switch (event.kind) {
@@ -124,15 +154,25 @@ std::string log_text(const JobPlan& plan, uint32_t number, const Rank& rank) {
                             kStart + event.start_ns, event.duration_ns, correlation, 1 | 2 << 8 | 3 << 16);
         break;
       case Event::Kernel:
-      case Event::Collective:
+      case Event::Collective: {
+        const bool collective = event.kind == Event::Collective;
+        if (collective) start_of_call(end - 4500, call_label);
         text += fmt::format("kernel_launch end={} duration=4000 config={} stream=0 depth=0\n", end, event.number);
-        text += fmt::format("kernel_run start={} duration={} correlation={} stream=1 kernel={}\n",
-                            kStart + event.start_ns, event.duration_ns, correlation, event.number);
+        if (collective) end_of_call(end + 300, 4800, call_label);
+        if (event.duration_ns != kNotFinished)
+          text += fmt::format("kernel_run start={} duration={} correlation={} stream=1 kernel={}\n",
+                              kStart + event.start_ns, event.duration_ns, correlation, event.number);
         break;
+      }
     }
     calls += fmt::format("{}{}:{}", calls.empty() ? "" : " ", end - 2000, correlation++);
   }
   if (!calls.empty()) text += fmt::format("driver_calls tid=10 calls=[{}]\n", calls);
+  if (plan.collectives) {
+    const int64_t last = kStart + rank.host_ns + kHangNs;
+    text += fmt::format("clock_anchor tick={0} monotonic_ns={0} realtime_ns={1}\n", last,
+                        1'700'000'000'000'000'000 + last - kStart);
+  }
   return text;
 }
 
@@ -142,6 +182,7 @@ std::vector<Rank> run_job(const JobPlan& plan) {
   for (Rank& rank : ranks) rank.rate = noise.rank_rate();
   for (uint32_t step = 0; step < plan.steps; ++step) {
     int64_t ready_ns = 0;
+    const bool is_last = step + 1 == plan.steps;
     const auto is_in = [&](uint32_t r) {
       return r != plan.last.rank || step < static_cast<uint32_t>(plan.last.factor);
     };
@@ -156,12 +197,17 @@ std::vector<Rank> run_job(const JobPlan& plan) {
         const bool slow = r == plan.kernel.rank && kRealDurations[kernel].name == plan.kernel.name;
         rank.launch(Event::Kernel, kernel + 1, noise.duration_ns(kernel) * rank.rate * (slow ? plan.kernel.factor : 1));
       }
+      if (is_last && plan.is_absent(r)) continue;
       rank.launch(Event::Collective, kCollective, 0);
       ready_ns = std::max(ready_ns, rank.gpu_ns);
     }
     for (uint32_t r = 0; r < plan.ranks; ++r) {
       if (!is_in(r)) continue;
       Rank& rank = ranks[r];
+      if (is_last && plan.hangs()) {
+        if (!plan.is_absent(r)) rank.events.back().duration_ns = kNotFinished;
+        continue;
+      }
       Event& collective = rank.events.back();
       const double transfer_ns = 150'000 * noise.uniform(0.98, 1.02);
       collective.duration_ns = ready_ns + static_cast<int64_t>(transfer_ns) - collective.start_ns;
@@ -223,6 +269,10 @@ int main(int argc, char** argv) {
       plan.host = fault_of(value);
     else if (option == "--gpu")
       plan.gpu = fault_of(value);
+    else if (option == "--collectives")
+      plan.collectives = number != 0;
+    else if (option == "--absent")
+      plan.absent = fault_of(value);
     else if (option == "--last-steps")
       plan.last = fault_of(value);
     else {

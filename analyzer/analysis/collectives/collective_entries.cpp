@@ -58,6 +58,7 @@ bool makes_communicator(std::string_view name) {
 CollectiveEntries::CollectiveEntries(const Trace& trace)
     : trace_(trace),
       unit_of_(trace.processes.size()),
+      parts_of_(trace.processes.size()),
       recorded_(trace.processes.size()),
       has_ranges_(trace.processes.size()) {
   find_units();
@@ -93,6 +94,7 @@ void CollectiveEntries::find_units() {
       }
     }
     if (unit_of_[p] == p) alike.push_back(p);
+    parts_of_[unit_of_[p]].push_back(p);
   }
 }
 
@@ -237,18 +239,10 @@ std::string CollectiveEntries::kind(uint32_t row) const {
   std::string name = text.substr(0, text.find('('));
   if (name == "ncclSend") return "send";
   if (name == "ncclRecv") return "receive";
-  switch (collective_kind(name)) {
-    case CollectiveKind::AllReduce: return "all-reduce";
-    case CollectiveKind::AllGather: return "all-gather";
-    case CollectiveKind::ReduceScatter: return "reduce-scatter";
-    case CollectiveKind::AllToAll: return "all-to-all";
-    case CollectiveKind::Broadcast: return "broadcast";
-    case CollectiveKind::Reduce: return "reduce";
-    case CollectiveKind::Gather: return "gather";
-    case CollectiveKind::Scatter: return "scatter";
-    case CollectiveKind::Barrier: return "barrier";
-    default: return name;
-  }
+  const CollectiveKind kind = collective_kind(name);
+  return kind == CollectiveKind::Other || kind == CollectiveKind::PointToPoint
+             ? name
+             : std::string(collective_kind_text(kind));
 }
 
 }  // namespace prof::analyzer

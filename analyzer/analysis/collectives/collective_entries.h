@@ -54,6 +54,8 @@ class CollectiveEntries {
   uint64_t calls() const { return calls_; }
   // Processes with the same host and pid are one: PROF_PARTS. By row of Trace::processes: the first of them.
   const std::vector<uint32_t>& unit_of() const { return unit_of_; }
+  // The rows of Trace::processes of a unit, in order. Empty if `unit` is not the first of a process.
+  const std::vector<uint32_t>& parts_of(uint32_t unit) const { return parts_of_[unit]; }
   // Whether starts of calls were recorded; whether ranges of NCCL were. By unit.
   const std::vector<bool>& recorded() const { return recorded_; }
   const std::vector<bool>& has_ranges() const { return has_ranges_; }
@@ -72,6 +74,7 @@ class CollectiveEntries {
 
   const Trace& trace_;
   std::vector<uint32_t> unit_of_;
+  std::vector<std::vector<uint32_t>> parts_of_;
   std::vector<bool> recorded_, has_ranges_;
   std::map<std::string, uint32_t> text_rows_;
   std::vector<std::string> texts_;

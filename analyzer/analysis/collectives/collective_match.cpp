@@ -16,17 +16,8 @@ namespace prof::analyzer {
 
 namespace {
 
-// A kernel of one rank, before it is known to which operation it belongs.
-struct Entry {
-  uint32_t row = 0;
-  int64_t start_ns = 0;
-  CollectiveKind kind = CollectiveKind::Other;
-  uint64_t size = 0, ranks = 0;
-  bool root = false;
-};
-
-// By row of Trace::devices: a process may have several ranks of a communicator, one per GPU.
-using OfRanks = std::map<uint32_t, std::vector<Entry>>;
+using Entry = CollectiveEvidence;
+using OfRanks = std::map<uint32_t, std::vector<Entry>>;  // by device
 
 // The steps of each process, by the time of their start.
 class Steps {
@@ -69,26 +60,16 @@ bool alike(const std::vector<Entry>& a, const std::vector<Entry>& b) {
                     [](const Entry& x, const Entry& y) { return x.kind == y.kind && x.size == y.size; });
 }
 
-class Matcher {
+class Collector {
  public:
-  Matcher(const Trace& trace, const CollectiveCalls& calls) : trace_(trace), calls_(calls), steps_(trace) {}
+  Collector(const Trace& trace, const CollectiveCalls& calls) : trace_(trace), calls_(calls), steps_(trace) {}
 
-  CollectiveMatches run() {
+  CollectiveEvidenceList run() {
     collect();
-    for (const auto& [key, ranks] : numbered_) join_numbered(ranks);
-    for (const auto& [key, steps] : counted_) join_steps(key, steps);
-    found_.ranks_left = left_.size();
     return std::move(found_);
   }
 
  private:
-  struct StepKernels {
-    int64_t first_ns = INT64_MAX;  // of the first rank: orders the steps
-    uint32_t rank = kNone;
-    OfRanks ranks;
-  };
-  using StepsOfKey = std::map<std::string, StepKernels>;
-
   void collect() {
     std::unordered_map<uint32_t, uint32_t> kernels_of_call;
     std::vector<std::pair<uint32_t, std::optional<CollectiveCall>>> kernels;
@@ -113,15 +94,19 @@ class Matcher {
   void add(uint32_t row, const std::optional<CollectiveCall>& call) {
     const GpuOperation& operation = trace_.operations[row];
     const std::string_view name = trace_.text(trace_.kernels[operation.detail].name);
-    Entry entry{row, operation.start_ns, call ? call->kind : collective_kind(name), 0, 0, false};
+    Entry entry;
+    entry.row = row;
+    entry.start_ns = operation.start_ns;
+    entry.kind = call ? call->kind : collective_kind(name);
     if (entry.kind == CollectiveKind::Other || operation.end_ns < operation.start_ns) return;
-    const uint32_t rank = index(trace_.stream(operation.stream()).device);
+    entry.device = index(trace_.stream(operation.stream()).device);
     std::string key;
     if (call) {
       // With uneven parts a rank may exchange nothing with the last one, and does not wait for it.
       if (call->name.find("alltoallv") != std::string_view::npos ||
           call->name.find("all_to_allv") != std::string_view::npos)
         return;
+      entry.by = MatchedBy::Call;
       entry.size = call->size.value_or(0);
       entry.ranks = call->known_ranks();
       entry.root = call->rank && call->peer && *call->rank == *call->peer;
@@ -133,21 +118,66 @@ class Matcher {
       }
       key += call->communicator;
       if (call->sequence.value_or(-1) >= 0 && entry.kind != CollectiveKind::PointToPoint) {
-        numbered_[fmt::format("{}|{}", key, *call->sequence)][rank].push_back(entry);
-        return;
+        entry.by = MatchedBy::Sequence;
+        entry.sequence = *call->sequence;
       }
     } else {
       if (entry.kind == CollectiveKind::PointToPoint) return;
       key = fmt::format("{}|{}", trace_.stream(operation.stream()).number, name);
     }
-    StepKernels& step = counted_[{call ? MatchedBy::Call : MatchedBy::Kernel, key}][std::string(steps_.of(operation))];
-    if (rank < step.rank) step.rank = rank, step.first_ns = INT64_MAX;
-    if (rank == step.rank) step.first_ns = std::min(step.first_ns, entry.start_ns);
-    step.ranks[rank].push_back(entry);
+    entry.key = intern(key);
+    if (entry.by != MatchedBy::Sequence) entry.step = intern(steps_.of(operation));
+    found_.rows.push_back(entry);
+  }
+
+  uint32_t intern(std::string_view text) {
+    if (text.empty()) return 0;
+    const auto [found, fresh] = numbers_.try_emplace(std::string(text), static_cast<uint32_t>(found_.texts.size()));
+    if (fresh) found_.texts.emplace_back(text);
+    return found->second;
   }
 
   static bool sends(std::string_view name) {
     return name.find("end") != std::string_view::npos && name.find("ecv") == std::string_view::npos;
+  }
+
+  const Trace& trace_;
+  const CollectiveCalls& calls_;
+  const Steps steps_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+  CollectiveEvidenceList found_;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const CollectiveEvidenceList& evidence) : texts_(evidence.texts) {
+    for (const Entry& entry : evidence.rows) add(entry);
+  }
+
+  CollectiveMatches run() {
+    for (const auto& [key, ranks] : numbered_) join_numbered(ranks);
+    for (auto& [key, steps] : counted_) join_steps(key.first, steps);
+    found_.ranks_left = left_.size();
+    return std::move(found_);
+  }
+
+ private:
+  struct StepKernels {
+    int64_t first_ns = INT64_MAX;  // of the first rank: orders the steps
+    uint32_t rank = kNone;
+    OfRanks ranks;
+  };
+  using StepsOfKey = std::map<std::string_view, StepKernels>;  // by name
+
+  void add(const Entry& entry) {
+    if (entry.by == MatchedBy::Sequence) {
+      numbered_[{texts_[entry.key], entry.sequence}][entry.device].push_back(entry);
+      return;
+    }
+    StepKernels& step = counted_[{entry.by, texts_[entry.key]}][texts_[entry.step]];
+    if (entry.device < step.rank) step.rank = entry.device, step.first_ns = INT64_MAX;
+    if (entry.device == step.rank) step.first_ns = std::min(step.first_ns, entry.start_ns);
+    step.ranks[entry.device].push_back(entry);
   }
 
   // A number that a rank uses twice is no number of an operation.
@@ -159,7 +189,7 @@ class Matcher {
     join(one, MatchedBy::Sequence);
   }
 
-  void join_steps(const std::pair<MatchedBy, std::string>& key, StepsOfKey steps) {
+  void join_steps(MatchedBy by, StepsOfKey& steps) {
     std::vector<StepKernels*> in_order;
     const bool named = steps.size() > (steps.contains("") ? 1u : 0u);
     for (auto& [name, step] : steps) {
@@ -169,7 +199,7 @@ class Matcher {
       return std::pair(a->rank, a->first_ns) < std::pair(b->rank, b->first_ns);
     });
     std::set<uint32_t> left;
-    for (StepKernels* const step : in_order) join_step(key.first, step->ranks, left);
+    for (StepKernels* const step : in_order) join_step(by, step->ranks, left);
     left_.insert(left.begin(), left.end());
   }
 
@@ -218,19 +248,19 @@ class Matcher {
     ++found_.of[static_cast<size_t>(by)];
   }
 
-  const Trace& trace_;
-  const CollectiveCalls& calls_;
-  const Steps steps_;
-  std::map<std::string, OfRanks> numbered_;
-  std::map<std::pair<MatchedBy, std::string>, StepsOfKey> counted_;
+  const std::vector<std::string>& texts_;
+  std::map<std::pair<std::string_view, int64_t>, OfRanks> numbered_;  // by key and number
+  std::map<std::pair<MatchedBy, std::string_view>, StepsOfKey> counted_;
   std::set<uint32_t> left_;
   CollectiveMatches found_;
 };
 
 }  // namespace
 
-CollectiveMatches match_collectives(const Trace& trace, const CollectiveCalls& calls) {
-  return Matcher(trace, calls).run();
+CollectiveEvidenceList collective_evidence(const Trace& trace, const CollectiveCalls& calls) {
+  return Collector(trace, calls).run();
 }
+
+CollectiveMatches match_collectives(const CollectiveEvidenceList& evidence) { return Matcher(evidence).run(); }
 
 }  // namespace prof::analyzer

@@ -25,6 +25,23 @@ CollectiveKind collective_kind(std::string_view name) {
   return CollectiveKind::Other;
 }
 
+std::string_view collective_kind_text(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllReduce: return "all-reduce";
+    case CollectiveKind::AllGather: return "all-gather";
+    case CollectiveKind::ReduceScatter: return "reduce-scatter";
+    case CollectiveKind::AllToAll: return "all-to-all";
+    case CollectiveKind::Broadcast: return "broadcast";
+    case CollectiveKind::Reduce: return "reduce";
+    case CollectiveKind::Gather: return "gather";
+    case CollectiveKind::Scatter: return "scatter";
+    case CollectiveKind::Barrier: return "barrier";
+    case CollectiveKind::PointToPoint: return "send";
+    case CollectiveKind::Other: break;
+  }
+  return "other";
+}
+
 uint64_t element_bytes(std::string_view type) {
   constexpr std::pair<std::string_view, uint64_t> kTypes[] = {
       {"Byte", 1},     {"Char", 1},        {"Bool", 1},         {"Short", 2},         {"UInt16", 2}, {"Half", 2},

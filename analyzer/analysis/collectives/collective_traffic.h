@@ -32,6 +32,9 @@ constexpr bool moves_bytes(CollectiveKind kind) {
 // The kind of an NCCL function ("ncclAllGather") or of a PyTorch name ("_allgather_base", "send 0->1").
 CollectiveKind collective_kind(std::string_view name);
 
+// "all-reduce"; Other: "other". collective_kind() of it is the kind.
+std::string_view collective_kind_text(CollectiveKind kind);
+
 // Bytes of an element of a PyTorch tensor type ("Float", "BFloat16"); 0: unknown type.
 uint64_t element_bytes(std::string_view type);
 

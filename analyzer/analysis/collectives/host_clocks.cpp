@@ -2,7 +2,6 @@
 #include "analyzer/analysis/collectives/host_clocks.h"
 
 #include "analyzer/analysis/collectives/clock_fit.h"
-#include "analyzer/analysis/collectives/collective_match.h"
 #include "analyzer/model/trace_times.h"
 
 #include <fmt/format.h>
@@ -47,17 +46,19 @@ struct Meeting {
 
 class ClockEstimate {
  public:
-  ClockEstimate(Trace& trace, uint32_t reference) : trace_(trace), tried_(trace.clocks.size()) {
-    trace.clocks[reference].basis = ClockBasis::Reference;
+  ClockEstimate(const std::function<ClockedKernel(uint32_t)>& kernel, uint32_t reference,
+                std::vector<HostClock>& clocks)
+      : kernel_(kernel), clocks_(clocks), tried_(clocks.size()) {
+    clocks[reference].basis = ClockBasis::Reference;
     tried_[reference] = true;
   }
 
   void run(const CollectiveMatches& matches) {
     for (bool more = true; more;) {
-      observations_.assign(trace_.clocks.size(), {});
+      observations_.assign(clocks_.size(), {});
       for (const MatchedCollective& collective : matches.all) observe(collective);
       more = false;
-      for (uint32_t clock = 0; clock < trace_.clocks.size(); ++clock) more |= fit(clock);
+      for (uint32_t clock = 0; clock < clocks_.size(); ++clock) more |= fit(clock);
     }
   }
 
@@ -70,13 +71,12 @@ class ClockEstimate {
   std::vector<Meeting> meetings(const MatchedCollective& collective, int64_t& shortest_ns) const {
     std::map<uint32_t, Meeting> of_clock;
     for (const uint32_t row : collective.rows) {
-      const GpuOperation& operation = trace_.operations[row];
-      const uint32_t clock = trace_.processes[index(trace_.process_of(operation.stream()))].clock;
-      const HostClock& known = trace_.clocks[clock];
-      const int64_t start_ns = known.aligned(operation.start_ns), end_ns = known.aligned(operation.end_ns);
-      shortest_ns = std::min(shortest_ns, operation.duration_ns());
-      Meeting& meeting = of_clock[clock];
-      meeting.clock = clock;
+      const ClockedKernel kernel = kernel_(row);
+      const HostClock& known = clocks_[kernel.clock];
+      const int64_t start_ns = known.aligned(kernel.start_ns), end_ns = known.aligned(kernel.end_ns);
+      shortest_ns = std::min(shortest_ns, kernel.end_ns - kernel.start_ns);
+      Meeting& meeting = of_clock[kernel.clock];
+      meeting.clock = kernel.clock;
       meeting.first_start_ns = std::min(meeting.first_start_ns, start_ns);
       meeting.last_start_ns = std::max(meeting.last_start_ns, start_ns);
       meeting.first_end_ns = std::min(meeting.first_end_ns, end_ns);
@@ -93,8 +93,8 @@ class ClockEstimate {
     const std::vector<Meeting> all = meetings(collective, shortest_ns);
     const Meeting* by = nullptr;  // the most certain clock among them
     for (const Meeting& each : all) {
-      const HostClock& clock = trace_.clocks[each.clock];
-      if (clock.known() && (by == nullptr || clock.bound_ns < trace_.clocks[by->clock].bound_ns)) by = &each;
+      const HostClock& clock = clocks_[each.clock];
+      if (clock.known() && (by == nullptr || clock.bound_ns < clocks_[by->clock].bound_ns)) by = &each;
     }
     if (by == nullptr) return;
     const int64_t apart_ns =
@@ -133,13 +133,13 @@ class ClockEstimate {
     all.insert(all.end(), of->ends.begin(), of->ends.end());
     const bool use_ends = of->with_ends >= kFewestForEnds && fit_clock(all, limits) == ClockFit::Bounded;
     if (!use_ends && fit_clock(of->order, limits) != ClockFit::Bounded) return false;
-    HostClock& found = trace_.clocks[clock];
+    HostClock& found = clocks_[clock];
     found.basis = use_ends ? ClockBasis::Ends : ClockBasis::Order;
     found.collectives = of->collectives;
     found.from_ns = limits.first_ns, found.to_ns = limits.last_ns;
     choose(limits, use_ends, found);
-    found.bound_ns += trace_.clocks[by].bound_ns;
-    found.drift_bound += trace_.clocks[by].drift_bound;
+    found.bound_ns += clocks_[by].bound_ns;
+    found.drift_bound += clocks_[by].drift_bound;
     return true;
   }
 
@@ -177,29 +177,11 @@ class ClockEstimate {
     }
   };
 
-  Trace& trace_;
+  const std::function<ClockedKernel(uint32_t)>& kernel_;
+  std::vector<HostClock>& clocks_;
   std::vector<bool> tried_;
   std::vector<ByClock> observations_;
 };
-
-// Fills Trace::clocks and Process::clock. Returns the reference: the clock of the lowest rank, else of the first
-// process.
-uint32_t list_clocks(Trace& trace) {
-  std::map<std::string, uint32_t> of_host;
-  uint32_t reference = 0;
-  std::optional<uint32_t> lowest;
-  for (Process& process : trace.processes) {
-    const auto next = static_cast<uint32_t>(trace.clocks.size());
-    process.clock = process.host.empty() ? next : of_host.try_emplace(process.host, next).first->second;
-    const std::optional<uint32_t> rank = process.rank;
-    if (process.clock == next) {
-      HostClock& clock = trace.clocks.emplace_back();
-      clock.name = !process.host.empty() ? process.host : rank ? fmt::format("rank {}", *rank) : process.source;
-    }
-    if (rank && (!lowest || *rank < *lowest)) lowest = rank, reference = process.clock;
-  }
-  return reference;
-}
 
 void move_times(Trace& trace) {
   const auto align = [&](ProcessId process, int64_t& time_ns) {
@@ -249,16 +231,48 @@ std::string line_of(const HostClock& clock) {
 
 }  // namespace
 
+uint32_t list_clocks(const std::vector<ClockOwner>& owners, std::vector<HostClock>& clocks,
+                     std::vector<uint32_t>& clock_of) {
+  std::map<std::string, uint32_t> of_host;
+  uint32_t reference = 0;
+  std::optional<uint32_t> lowest;
+  for (const ClockOwner& owner : owners) {
+    const auto next = static_cast<uint32_t>(clocks.size());
+    const uint32_t clock = owner.host.empty() ? next : of_host.try_emplace(owner.host, next).first->second;
+    clock_of.push_back(clock);
+    if (clock == next)
+      clocks.emplace_back().name = !owner.host.empty() ? owner.host
+                                   : owner.rank        ? fmt::format("rank {}", *owner.rank)
+                                                       : owner.source;
+    if (owner.rank && (!lowest || *owner.rank < *lowest)) lowest = owner.rank, reference = clock;
+  }
+  return reference;
+}
+
+void estimate_clocks(const CollectiveMatches& matches, const std::function<ClockedKernel(uint32_t)>& kernel,
+                     uint32_t reference, std::vector<HostClock>& clocks) {
+  ClockEstimate(kernel, reference, clocks).run(matches);
+}
+
 std::string align_clocks(Trace& trace) {
   if (trace.processes.size() < 2) return "";
-  const uint32_t reference = list_clocks(trace);
+  std::vector<ClockOwner> owners;
+  for (const Process& process : trace.processes) owners.push_back({process.host, process.rank, process.source});
+  std::vector<uint32_t> clock_of;
+  const uint32_t reference = list_clocks(owners, trace.clocks, clock_of);
+  for (uint32_t p = 0; p < trace.processes.size(); ++p) trace.processes[p].clock = clock_of[p];
   if (trace.clocks.size() < 2) {
     trace.clocks.clear();
     for (Process& process : trace.processes) process.clock = kNone;
     return "";
   }
-  const CollectiveMatches matches = match_collectives(trace, CollectiveCalls(trace));
-  ClockEstimate(trace, reference).run(matches);
+  const CollectiveMatches matches = match_collectives(collective_evidence(trace, CollectiveCalls(trace)));
+  const auto kernel = [&trace](uint32_t row) {
+    const GpuOperation& operation = trace.operations[row];
+    const uint32_t clock = trace.processes[index(trace.process_of(operation.stream()))].clock;
+    return ClockedKernel{clock, operation.start_ns, operation.end_ns};
+  };
+  estimate_clocks(matches, kernel, reference, trace.clocks);
   const auto differs = [](const HostClock& clock) { return clock.ahead_ns != 0 || clock.drift != 0; };
   const auto moved = std::count_if(trace.clocks.begin(), trace.clocks.end(), differs);
   static constexpr std::string_view kTexts[] = {"communicator and sequence number", "the n-th call of a communicator",

@@ -18,9 +18,13 @@
 // Clocks that have no operation with the reference are measured by those that have; the bounds add up.
 #pragma once
 
+#include "analyzer/analysis/collectives/collective_match.h"
+#include "analyzer/model/host_clock.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/table/table.h"
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +34,27 @@ namespace prof::analyzer {
 // Fills Trace::clocks and moves all times. Nothing changes if the input has one clock, or no matched operations. The
 // reference is the host of the lowest rank. Returns a line for the user; empty if nothing was moved.
 std::string align_clocks(Trace& trace);
+
+// Who recorded times with a clock: a process.
+struct ClockOwner {
+  std::string host;  // empty: not known, so that the process has a clock of its own
+  std::optional<uint32_t> rank;
+  std::string source;  // file of the process
+};
+
+// A kernel with its recorded times, and the clock that recorded them.
+struct ClockedKernel {
+  uint32_t clock = 0;
+  int64_t start_ns = 0, end_ns = 0;
+};
+
+// For times that are not in a model. Appends the clocks of the owners, and to `clock_of` the clock of each owner.
+// Returns the reference.
+uint32_t list_clocks(const std::vector<ClockOwner>& owners, std::vector<HostClock>& clocks,
+                     std::vector<uint32_t>& clock_of);
+// Measures the clocks by the reference. `kernel` has the times of a CollectiveEvidence::row.
+void estimate_clocks(const CollectiveMatches& matches, const std::function<ClockedKernel(uint32_t)>& kernel,
+                     uint32_t reference, std::vector<HostClock>& clocks);
 
 // The most by which a difference of two times at about `time_ns` is wrong because the processes have different clocks,
 // in ns. nullopt: nothing is known about one of the clocks. 0: one clock.

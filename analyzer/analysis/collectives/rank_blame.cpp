@@ -1,7 +1,6 @@
 // See rank_blame.h.
 #include "analyzer/analysis/collectives/rank_blame.h"
 
-#include "analyzer/analysis/collectives/collective_entries.h"
 #include "analyzer/analysis/collectives/host_clocks.h"
 #include "analyzer/model/process_names.h"
 
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -36,17 +36,59 @@ std::string_view finding_name(FindingKind kind) {
   return "circle";
 }
 
+bool needs_all(CollectiveKind kind) {
+  return kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
+         kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll || kind == CollectiveKind::Barrier;
+}
+
+CollectiveState state_of_call(const Trace& trace, const CollectiveEntry& entry) {
+  const Rows rows = trace.threads[entry.thread].host;
+  const HostEvent* const first = trace.host.data() + rows.first;
+  const HostEvent* const last = trace.host.data() + rows.last;
+  const HostEvent* at = std::lower_bound(
+      first, last, entry.time_ns, [](const HostEvent& event, int64_t time_ns) { return event.begin_ns < time_ns; });
+  bool launched = false;
+  for (const HostEvent* each = at; each != last && each->begin_ns <= entry.end_ns; ++each) {
+    if (each->kind() != HostKind::KernelLaunch) continue;
+    launched = true;
+    if (each->has(kHostHasGpu)) return CollectiveState::Finished;
+  }
+  if (launched || entry.end_ns == INT64_MAX) return launched ? CollectiveState::Launched : CollectiveState::Entered;
+  // Calls of a group are launched at its end.
+  for (const HostEvent* each = at; each != last; ++each) {
+    if (each->kind() != HostKind::KernelLaunch) continue;
+    if (trace.text(trace.kernels[each->subject].name).find("nccl") == std::string_view::npos) continue;
+    return each->has(kHostHasGpu) ? CollectiveState::Finished : CollectiveState::Launched;
+  }
+  return CollectiveState::Entered;
+}
+
+bool is_comparable(const Trace& trace, const RankCalls& calls) {
+  if (calls.local || calls.several) return false;
+  if (calls.recorded) return true;
+  const Process& process = trace.processes[calls.process];  // counted calls must be there from the first one on
+  return calls.made && !process.ring && why_calls_lost(process).empty();
+}
+
+std::string_view why_calls_lost(const Process& process) {
+  if (!process.damage.empty()) return "its log is damaged";
+  if (process.lost(format::Missing::Calls)) return "its log lacks calls that were lost";
+  return {};
+}
+
+std::string_view why_end_is_open(const Process& process) {
+  const bool stopped = process.finished && !process.fact("recording_ended").empty();  // else at the exit
+  if (stopped) return "its recording ended";
+  if (process.copied) return "its log was copied";
+  if (process.still_written) return "its log was read";
+  return process.buffered && !process.finished ? "its log was last written" : std::string_view();
+}
+
 namespace {
 
 std::string wait_text(int64_t ns) {
   const double value = static_cast<double>(std::max<int64_t>(ns, 0)) / 1e9;
   return value >= 10 ? fmt::format("{:.0f} s", value) : fmt::format("{:.2f} s", value);
-}
-
-// Whether no rank can finish such an operation before every rank has entered it.
-bool needs_all(CollectiveKind kind) {
-  return kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
-         kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll || kind == CollectiveKind::Barrier;
 }
 
 const CollectiveEntry* entry_of(const RankCalls& calls, uint64_t number) {
@@ -55,11 +97,22 @@ const CollectiveEntry* entry_of(const RankCalls& calls, uint64_t number) {
   return at != calls.calls.end() && at->number == number ? &*at : nullptr;
 }
 
+// Units that wait. Ranks that are absent from one collective share them.
+using Waiting = std::shared_ptr<const std::vector<uint32_t>>;
+
 // A rank that others wait for.
 struct Absent {
   BlameFinding finding;
-  uint32_t thread = kNone;        // thread of its last call on the communicator
-  std::vector<uint32_t> waiting;  // units that wait for it
+  uint32_t thread = kNone;  // thread of its last call on the communicator
+  Waiting waiting;
+};
+
+// What the ranks of a communicator did after a call that was the last one of another rank.
+struct Later {
+  const CollectiveEntry* first = nullptr;  // the earliest next call
+  uint32_t process = kNone;                // that made it
+  bool finished = false;                   // a rank finished a next call that needs all ranks
+  Waiting waiting;                         // units whose last call did not finish
 };
 
 class Finder {
@@ -69,7 +122,11 @@ class Finder {
 
   Blame run() {
     blame_.collectives = entries_.calls();
-    for (uint32_t p = 0; p < trace_.processes.size(); ++p) end_ns_ = std::max(end_ns_, end_of(p));
+    for (uint32_t p = 0; p < trace_.processes.size(); ++p) {
+      end_ns_ = std::max(end_ns_, end_of_part(p));
+      if (const std::optional<uint32_t> job = trace_.processes[p].rank)
+        ranks_of_job_ = std::max<uint64_t>(ranks_of_job_, uint64_t{*job} + 1);
+    }
     for (const CommunicatorCalls& communicator : entries_.communicators()) {
       const bool different = find_difference(communicator);
       find_absent(with_others(communicator), different);
@@ -84,10 +141,7 @@ class Finder {
   // The time of the last thing that the log of a process shows, over all parts of the process.
   int64_t end_of(uint32_t unit) const {
     int64_t end_ns = INT64_MIN;
-    for (uint32_t p = 0; p < trace_.processes.size(); ++p) {
-      if (entries_.unit_of()[p] != unit) continue;
-      end_ns = std::max({end_ns, trace_.processes[p].last_ns, trace_.processes[p].alive_ns});
-    }
+    for (const uint32_t p : entries_.parts_of(unit)) end_ns = std::max(end_ns, end_of_part(p));
     return end_ns;
   }
 
@@ -95,50 +149,22 @@ class Finder {
   std::string why_unknown(const RankCalls& calls, uint32_t waiting, int64_t time_ns) const {
     if (calls.several) return "several ranks of this process, whose calls NVTX does not tell apart";
     uint32_t last = calls.process;  // the last part of the process
-    for (uint32_t p = 0; p < trace_.processes.size(); ++p) {
-      if (entries_.unit_of()[p] != calls.process) continue;
-      if (!trace_.processes[p].damage.empty()) return "its log is damaged";
-      if (trace_.processes[p].lost(format::Missing::Calls)) return "its log lacks calls that were lost";
+    for (const uint32_t p : entries_.parts_of(calls.process)) {
+      if (const std::string_view lost = why_calls_lost(trace_.processes[p]); !lost.empty()) return std::string(lost);
       if (end_of_part(p) > end_of_part(last)) last = p;
     }
     const Process& process = trace_.processes[last];
-    const bool stopped = process.finished && !process.fact("recording_ended").empty(),  // else at the exit
-        copied = process.copied, running = process.still_written;
-    if (!stopped && !running && !copied && (!process.buffered || process.finished)) return {};  // the process is over
+    const std::string_view why = why_end_is_open(process);
+    if (why.empty()) return {};  // the process is over
     const int64_t end_ns = end_of(calls.process);
     const std::optional<int64_t> bound = clock_bound_ns(trace_, ProcessId{calls.process}, ProcessId{waiting}, time_ns);
     if (!bound) return "the clocks of the hosts cannot be compared";
     if (end_ns >= time_ns + *bound + after_ns_) return {};
-    const std::string_view why = stopped   ? "its recording ended"
-                                 : copied  ? "its log was copied"
-                                 : running ? "its log was read"
-                                           : "its log was last written";
     return end_ns < time_ns ? fmt::format("{} {} before the others entered it", why, wait_text(time_ns - end_ns))
                             : fmt::format("{} {} after the others entered it", why, wait_text(end_ns - time_ns));
   }
 
-  // Whether a call was launched, and whether it finished on the GPU.
-  CollectiveState state_of(const CollectiveEntry& entry) const {
-    const Rows rows = trace_.threads[entry.thread].host;
-    const HostEvent* const first = trace_.host.data() + rows.first;
-    const HostEvent* const last = trace_.host.data() + rows.last;
-    const HostEvent* at = std::lower_bound(
-        first, last, entry.time_ns, [](const HostEvent& event, int64_t time_ns) { return event.begin_ns < time_ns; });
-    bool launched = false;
-    for (const HostEvent* each = at; each != last && each->begin_ns <= entry.end_ns; ++each) {
-      if (each->kind() != HostKind::KernelLaunch) continue;
-      launched = true;
-      if (each->has(kHostHasGpu)) return CollectiveState::Finished;
-    }
-    if (launched || entry.end_ns == INT64_MAX) return launched ? CollectiveState::Launched : CollectiveState::Entered;
-    // Calls of a group are launched at its end.
-    for (const HostEvent* each = at; each != last; ++each) {
-      if (each->kind() != HostKind::KernelLaunch) continue;
-      if (trace_.text(trace_.kernels[each->subject].name).find("nccl") == std::string_view::npos) continue;
-      return each->has(kHostHasGpu) ? CollectiveState::Finished : CollectiveState::Launched;
-    }
-    return CollectiveState::Entered;
-  }
+  CollectiveState state_of(const CollectiveEntry& entry) const { return state_of_call(trace_, entry); }
 
   std::string rank_text(const RankCalls& calls) const {
     if (calls.rank) {
@@ -156,12 +182,7 @@ class Finder {
   }
 
   // Members of a communicator whose calls can be compared with those of the others.
-  bool comparable(const RankCalls& calls) const {
-    if (calls.local || calls.several) return false;
-    if (calls.recorded) return true;
-    const Process& process = trace_.processes[calls.process];  // counted calls must be there from the first one on
-    return calls.made && !process.ring && process.damage.empty() && !process.lost(format::Missing::Calls);
-  }
+  bool comparable(const RankCalls& calls) const { return is_comparable(trace_, calls); }
 
   // The first collective that the ranks entered with different arguments.
   bool find_difference(const CommunicatorCalls& communicator) {
@@ -233,6 +254,8 @@ class Finder {
   // With the ranks that made no call on the communicator, not even the one that makes it, and whose logs have other
   // calls. They are known if ranks of the communicator are those of the job.
   CommunicatorCalls with_others(const CommunicatorCalls& communicator) const {
+    // In a job of 4 ranks, a communicator of 2 ranks may be of any two.
+    if (communicator.ranks < ranks_of_job_) return communicator;
     CommunicatorCalls whole = communicator;
     std::set<int64_t> ranks;
     for (const RankCalls& calls : communicator.of_rank) {
@@ -246,12 +269,6 @@ class Finder {
       if (!job || entries_.unit_of()[p] != p || !entries_.recorded()[p] || ranks.contains(*job)) continue;
       if (*job < communicator.ranks && !others.try_emplace(*job, p).second) return communicator;
     }
-    // In a job of 4 ranks, a communicator of 2 ranks may be of any two.
-    uint64_t of_job = 0;
-    for (const Process& process : trace_.processes) {
-      if (process.rank) of_job = std::max<uint64_t>(of_job, uint64_t{*process.rank} + 1);
-    }
-    if (communicator.ranks < of_job) return whole;
     for (const auto& [rank, unit] : others) {
       RankCalls& calls = whole.of_rank.emplace_back();
       calls.process = unit;
@@ -279,6 +296,7 @@ class Finder {
     for (const RankCalls& calls : communicator.of_rank) {
       if (comparable(calls)) reached = std::max(reached, last_number(calls));
     }
+    std::map<int64_t, Later> later;  // by number of the call
     std::set<int64_t> ranks;
     bool waits = false;  // the last collective did not finish where it was entered
     for (const RankCalls& calls : communicator.of_rank) {
@@ -305,34 +323,42 @@ class Finder {
         row.state = CollectiveState::Unknown;
         continue;
       }
-      if (last_number(calls) < reached) absent(communicator, calls, different, row);
+      const int64_t last = last_number(calls);
+      if (last == reached) continue;
+      const auto [known, fresh] = later.try_emplace(last);
+      if (fresh) known->second = later_than(communicator, last);
+      absent(communicator, calls, known->second, different, row);
     }
     add_ranks_without_log(communicator, ranks, reached, waits && !different, shown);
   }
 
-  void absent(const CommunicatorCalls& communicator, const RankCalls& calls, bool different, BlameRank& row) {
-    const int64_t last = last_number(calls);
-    const CollectiveEntry* first = nullptr;  // who entered the next one first
+  Later later_than(const CommunicatorCalls& communicator, int64_t last) const {
+    Later found;
     std::vector<uint32_t> waiting;
-    bool finished = false, waits = false;
-    const RankCalls* waits_first = nullptr;
     for (const RankCalls& other : communicator.of_rank) {
       if (!comparable(other)) continue;
       const auto next = std::partition_point(other.calls.begin(), other.calls.end(), [&](const CollectiveEntry& entry) {
         return static_cast<int64_t>(entry.number) <= last;
       });
       if (next == other.calls.end()) continue;
-      if (first == nullptr || next->time_ns < first->time_ns) first = &*next, waits_first = &other;
+      if (found.first == nullptr || next->time_ns < found.first->time_ns)
+        found.first = &*next, found.process = other.process;
       if (state_of(*next) == CollectiveState::Finished && needs_all(collective_kind(entries_.text(next->text))))
-        finished = true;
-      if (state_of(other.calls.back()) == CollectiveState::Finished) continue;
-      waits = true;
-      waiting.push_back(other.process);
+        found.finished = true;
+      if (state_of(other.calls.back()) != CollectiveState::Finished) waiting.push_back(other.process);
     }
+    found.waiting = std::make_shared<const std::vector<uint32_t>>(std::move(waiting));
+    return found;
+  }
+
+  void absent(const CommunicatorCalls& communicator, const RankCalls& calls, const Later& later, bool different,
+              BlameRank& row) {
+    const CollectiveEntry* const first = later.first;
     if (first == nullptr) return;
+    const bool waits = !later.waiting->empty();
     row.state = CollectiveState::NotEntered;
-    std::string why = why_unknown(calls, waits_first->process, first->time_ns);
-    if (why.empty() && finished) why = "others finished it, so a call of this rank is not recorded";
+    std::string why = why_unknown(calls, later.process, first->time_ns);
+    if (why.empty() && later.finished) why = "others finished it, so a call of this rank is not recorded";
     if (!why.empty()) {
       row.state = CollectiveState::Unknown;
       row.note = why;
@@ -347,7 +373,7 @@ class Finder {
       const std::string text =
           fmt::format("whether {} entered {}: {}", rank_text(calls), call_text(communicator, *first), why);
       blame_.unknown.push_back(text);
-      for (const uint32_t unit : waiting) waits_for_unknown_.insert(unit);
+      wait_for_unknown_.insert(later.waiting);
       return;
     }
     Absent found;
@@ -355,10 +381,11 @@ class Finder {
     found.finding.process = calls.process;
     found.finding.communicator = communicator.name;
     found.finding.rank = calls.rank;
-    found.finding.text = fmt::format("{} never entered {}, which {} entered {} ago", rank_text(calls),
-                                     call_text(communicator, *first), others_text(waiting), wait_text(waited_ns));
+    found.finding.text =
+        fmt::format("{} never entered {}, which {} entered {} ago", rank_text(calls), call_text(communicator, *first),
+                    others_text(*later.waiting), wait_text(waited_ns));
     found.thread = calls.calls.empty() ? kNone : calls.calls.back().thread;
-    found.waiting = std::move(waiting);
+    found.waiting = later.waiting;
     absent_.push_back(std::move(found));
   }
 
@@ -460,7 +487,7 @@ class Finder {
         fmt::format("{} never entered the {} for {} #{} of {} on communicator {}, which waits for {}", rank_text(other),
                     partner, what, theirs.size() + 1, rank_text(calls), communicator.name, wait_text(waited_ns));
     absent.thread = thread_of(other);
-    absent.waiting = {calls.process};
+    absent.waiting = std::make_shared<const std::vector<uint32_t>>(1, calls.process);
     absent_.push_back(std::move(absent));
   }
 
@@ -484,16 +511,22 @@ class Finder {
   // A rank that itself waits for another one in another communicator does not hold the job.
   void choose() {
     blame_.findings = std::move(certain_);
-    std::set<uint32_t> waiting = waits_for_unknown_;
-    for (const Absent& absent : absent_) waiting.insert(absent.waiting.begin(), absent.waiting.end());
+    const bool any_unknown = !waits_for_unknown_.empty() || !wait_for_unknown_.empty();
+    std::set<Waiting> lists = std::move(wait_for_unknown_);
+    for (const Absent& absent : absent_) lists.insert(absent.waiting);
+    std::vector<bool> waits(trace_.processes.size());
+    for (const Waiting& list : lists) {
+      for (const uint32_t unit : *list) waits[unit] = true;
+    }
+    for (const uint32_t unit : waits_for_unknown_) waits[unit] = true;
     bool any = false;
     for (Absent& absent : absent_) {
-      if (waiting.contains(absent.finding.process)) continue;
+      if (waits[absent.finding.process]) continue;
       any = true;
       absent.finding.text += ": " + place_text(absent.finding.process, absent.thread);
       blame_.findings.push_back(std::move(absent.finding));
     }
-    if (any || absent_.empty() || !blame_.findings.empty() || !waits_for_unknown_.empty()) return;
+    if (any || absent_.empty() || !blame_.findings.empty() || any_unknown) return;
     for (Absent& absent : absent_) {  // each waits for another one
       absent.finding.kind = FindingKind::Circle;
       absent.finding.text +=
@@ -505,8 +538,8 @@ class Finder {
 
   std::string place_text(uint32_t unit, uint32_t thread) const {
     uint32_t process = unit;  // the last part
-    for (uint32_t p = 0; p < trace_.processes.size(); ++p) {
-      if (entries_.unit_of()[p] == unit && end_of_part(p) >= end_of_part(process)) process = p;
+    for (const uint32_t p : entries_.parts_of(unit)) {
+      if (end_of_part(p) >= end_of_part(process)) process = p;
     }
     const Process& row = trace_.processes[process];
     const int64_t end_ns = end_of(unit), early_ns = end_ns_ - end_ns;
@@ -516,8 +549,8 @@ class Finder {
       return fmt::format("its log ends {} before the others: its process was killed, or the log was copied then",
                          wait_text(early_ns));
     uint32_t main = kNone;
-    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      if (index(trace_.threads[t].process) == process && trace_.threads[t].tid == row.pid) main = t;
+    for (const uint32_t t : views_.derived<ThreadRows>().of_process[process]) {
+      if (trace_.threads[t].tid == row.pid) main = t;
     }
     if (thread == kNone || index(trace_.threads[thread].process) != process) thread = main;
     if (thread == kNone) return "the log has none of its threads";
@@ -531,12 +564,12 @@ class Finder {
   // What was not recorded, and which option records it.
   void note_missing() {
     std::vector<std::string> without, only_ranges, without_samples;
+    std::vector<bool> sampled(trace_.processes.size());
+    for (const HostSamplingRate& rate : trace_.host_sampling.rates) sampled[index(rate.process)] = true;
     for (uint32_t p = 0; p < trace_.processes.size(); ++p) {
       if (entries_.unit_of()[p] != p) continue;
       if (entries_.recorded()[p]) {
-        bool sampled = false;
-        for (const HostSamplingRate& rate : trace_.host_sampling.rates) sampled |= index(rate.process) == p;
-        if (!sampled) without_samples.push_back(names_[p]);
+        if (!sampled[p]) without_samples.push_back(names_[p]);
       } else {
         (entries_.has_ranges()[p] ? only_ranges : without).push_back(names_[p]);
       }
@@ -564,10 +597,12 @@ class Finder {
   const CollectiveEntries entries_;
   const std::vector<std::string> names_;
   int64_t end_ns_ = INT64_MIN;
+  uint64_t ranks_of_job_ = 0;
   Blame blame_;
   std::vector<BlameFinding> certain_;
   std::vector<Absent> absent_;
   std::set<uint32_t> waits_for_unknown_;
+  std::set<Waiting> wait_for_unknown_;  // lists of the same
   bool note_pairs_ = false;
 };
 

@@ -2,11 +2,14 @@
 // that did not enter the last one, or that entered another one, holds the others. Used by prof blame. Definitions:
 // docs/blame.md.
 //
+// Nothing here is quadratic in the number of ranks: jobs have thousands.
+//
 // Only what the logs show makes a rank a culprit. What happened after the last record of a log is not known, unless the
 // process was over by then. A rank that itself waits in another communicator is no culprit; the rank for which it waits
 // may be one.
 #pragma once
 
+#include "analyzer/analysis/collectives/collective_entries.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/trace.h"
 
@@ -26,6 +29,16 @@ enum class CollectiveState : uint8_t {
   Unknown      // others entered it; whether this rank did is not recorded
 };
 std::string_view state_name(CollectiveState state);
+
+// Whether a call was launched, and whether it finished on the GPU: Finished, Launched or Entered.
+CollectiveState state_of_call(const Trace& trace, const CollectiveEntry& entry);
+// Whether no rank can finish such an operation before every rank has entered it.
+bool needs_all(CollectiveKind kind);
+// Whether the calls of a rank on a communicator can be compared with those of the others.
+bool is_comparable(const Trace& trace, const RankCalls& calls);
+// Why calls of a process are not recorded, and why it may have made calls after its log ends. Empty: it has not.
+std::string_view why_calls_lost(const Process& process);
+std::string_view why_end_is_open(const Process& process);
 
 // A rank of a communicator.
 struct BlameRank {
@@ -70,8 +83,16 @@ struct Blame {
   uint64_t collectives = 0;          // calls in the logs
 };
 
-// `after_ns`: others must have waited at least so long. O(calls · log calls).
+// `after_ns`: others must have waited at least so long. O(calls · log calls + ranks · numbers), where numbers are the
+// different last calls of the ranks of a communicator.
 Blame find_blame(const Trace& trace, const Views& views, int64_t after_ns);
+
+// The threads of each process, and the last call of NCCL of each thread. For Views::derived().
+struct ThreadRows {
+  ThreadRows(const Trace& trace, const Views& views);
+  std::vector<std::vector<uint32_t>> of_process;  // rows of Trace::threads
+  std::vector<uint32_t> last_start;               // by thread: row of Trace::collectives; kNone: none
+};
 
 // Which call, wait or code each thread of a process was in at the end of its log, the thread `first` first. Also used
 // for the sentences.

@@ -20,7 +20,10 @@ std::string seconds(int64_t ns) {
 class Places {
  public:
   Places(const Trace& trace, const Views& views)
-      : trace_(trace), samples_(views.derived<HostSampleRows>()), stacks_(call_stacks(views)) {}
+      : trace_(trace),
+        samples_(views.derived<HostSampleRows>()),
+        stacks_(call_stacks(views)),
+        rows_(views.derived<ThreadRows>()) {}
 
   ThreadPlace of(uint32_t thread) {
     const Process& process = trace_.processes[index(trace_.threads[thread].process)];
@@ -83,16 +86,15 @@ class Places {
 
   // The last call of NCCL of the thread, if it had not returned: no library_call has its start.
   const CollectiveStart* open_start(uint32_t thread) const {
-    const auto last = std::find_if(trace_.collectives.rbegin(), trace_.collectives.rend(),
-                                   [&](const CollectiveStart& start) { return index(start.thread) == thread; });
-    if (last == trace_.collectives.rend()) return nullptr;
+    if (rows_.last_start[thread] == kNone) return nullptr;
+    const CollectiveStart& last = trace_.collectives[rows_.last_start[thread]];
     const Rows rows = trace_.threads[thread].ranges;
     for (uint32_t row = rows.last; row > rows.first; --row) {
       const Range& range = trace_.ranges[row - 1];
-      if (range.begin_ns < last->time_ns) break;
-      if (range.begin_ns == last->time_ns && !range.unfinished) return nullptr;
+      if (range.begin_ns < last.time_ns) break;
+      if (range.begin_ns == last.time_ns && !range.unfinished) return nullptr;
     }
-    return &*last;
+    return &last;
   }
 
   // The outermost range of NCCL that was open at the end.
@@ -108,18 +110,26 @@ class Places {
   const Trace& trace_;
   const HostSampleRows& samples_;
   CallStacks& stacks_;
+  const ThreadRows& rows_;
 };
 
 }  // namespace
+
+ThreadRows::ThreadRows(const Trace& trace, const Views&)
+    : of_process(trace.processes.size()), last_start(trace.threads.size(), kNone) {
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+    of_process[index(trace.threads[thread].process)].push_back(thread);
+  for (uint32_t row = 0; row < trace.collectives.size(); ++row) last_start[index(trace.collectives[row].thread)] = row;
+}
 
 std::vector<ThreadPlace> thread_places(const Trace& trace, const Views& views, uint32_t process, uint32_t first) {
   std::vector<ThreadPlace> places;
   Places make(trace, views);
   const auto add = [&](uint32_t thread) { places.push_back(make.of(thread)); };
   if (first != kNone) add(first);
-  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+  for (const uint32_t thread : views.derived<ThreadRows>().of_process[process]) {
     const Thread& row = trace.threads[thread];
-    if (index(row.process) != process || thread == first) continue;
+    if (thread == first) continue;
     if (row.host.size() == 0 && row.ranges.size() == 0) continue;
     add(thread);
   }

@@ -54,12 +54,8 @@ DatasetFolder::DatasetFolder(std::string folder, std::string run, bool force)
 void DatasetFolder::full(TableBatch& batch) {
   std::unique_ptr<TableFile>& file = open_[static_cast<size_t>(batch.id())];
   if (!file) {
-    const std::string folder = fmt::format("{}/{}/run={}", folder_, schema_of(batch.id()).name, run_);
-    make_folder(folder);
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    const std::string path = fmt::format("{}/.staged-{}-{}-{}.parquet", folder, host, getpid(), staged_.size());
-    file = std::make_unique<TableFile>(path, batch.id(), PROF_TABLE_PARQUET);
+    file = std::make_unique<TableFile>(staged_path(folder_, run_, batch.id(), staged_.size()), batch.id(),
+                                       PROF_TABLE_PARQUET);
   }
   rows_ += batch.rows();
   file->write(batch);
@@ -81,14 +77,24 @@ std::string DatasetFolder::task_name() const {
   return fmt::format("{:016x}", id_of_text(text));
 }
 
-std::vector<DatasetFolder::Task> DatasetFolder::tasks() const {
-  std::vector<Task> tasks;
+std::string tasks_folder_of(const std::string& folder, const std::string& run) { return folder + "/_tasks/run=" + run; }
+
+std::string staged_path(const std::string& folder, const std::string& run, TableId table, size_t number) {
+  const std::string place = fmt::format("{}/{}/run={}", folder, schema_of(table).name, run);
+  make_folder(place);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return fmt::format("{}/.staged-{}-{}-{}.parquet", place, host, getpid(), number);
+}
+
+std::vector<DatasetTask> read_tasks(const std::string& folder, const std::string& run) {
+  std::vector<DatasetTask> tasks;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(tasks_folder(), error)) {
+  for (const auto& entry : fs::directory_iterator(tasks_folder_of(folder, run), error)) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".txt")) continue;
     std::ifstream file(entry.path());
-    Task task{name, {}, {}};
+    DatasetTask task{name, {}, {}};
     std::string line;
     const std::string first = fmt::format("{}{}", kFirstLine, kDatasetVersion);
     if (!std::getline(file, line) || line != first)
@@ -119,8 +125,8 @@ void DatasetFolder::finish() {
     if (open_[table]) stage(static_cast<TableId>(table));
   }
 
-  std::vector<Task> replaced;
-  for (Task& task : tasks()) {
+  std::vector<DatasetTask> replaced;
+  for (DatasetTask& task : read_tasks(folder_, run_)) {
     const auto again = std::count_if(task.processes.begin(), task.processes.end(),
                                      [&](int64_t process) { return processes_.contains(process); });
     if (again == 0) continue;
@@ -153,7 +159,7 @@ void DatasetFolder::finish() {
     staged_[i].file.keep();
   }
   std::error_code error;
-  for (const Task& task : replaced) {
+  for (const DatasetTask& task : replaced) {
     for (const std::string& file : task.files) {
       if (std::find(files.begin(), files.end(), file) == files.end()) fs::remove(folder_ + '/' + file, error);
     }

@@ -24,6 +24,18 @@
 
 namespace prof::analyzer::dataset {
 
+// What a command has written.
+struct DatasetTask {
+  std::string name;  // of the file in _tasks
+  std::set<int64_t> processes;
+  std::vector<std::string> files;  // relative to the folder
+};
+std::string tasks_folder_of(const std::string& folder, const std::string& run);
+// Throws OutputError if a task is of another version of the tables.
+std::vector<DatasetTask> read_tasks(const std::string& folder, const std::string& run);
+// The name of a file of the table until it is complete: readers skip it. `number`: of the file in this process.
+std::string staged_path(const std::string& folder, const std::string& run, TableId table, size_t number);
+
 class DatasetFolder : public Target {
  public:
   // Throws OutputError if the folder has other contents and `force` is not set.
@@ -47,14 +59,8 @@ class DatasetFolder : public Target {
     UnfinishedFile file;
     std::string table;
   };
-  struct Task {
-    std::string name;  // of the file in _tasks
-    std::set<int64_t> processes;
-    std::vector<std::string> files;  // relative to the folder
-  };
-  std::vector<Task> tasks() const;
   void stage(TableId table);
-  std::string tasks_folder() const { return folder_ + "/_tasks/run=" + run_; }
+  std::string tasks_folder() const { return tasks_folder_of(folder_, run_); }
   std::string task_name() const;
 
   const std::string folder_, run_;

@@ -1,5 +1,6 @@
 #include "analyzer/output/dataset/dataset_rows.h"
 
+#include "analyzer/analysis/collectives/rank_blame.h"
 #include "analyzer/output/dataset/process_rows.h"
 
 #include <fmt/format.h>
@@ -75,6 +76,9 @@ void ProcessRows::all() {
   if (wants(TableId::samples) || wants(TableId::names)) samples();
   if (wants(TableId::coverage)) coverage();
   if (wants(TableId::names)) names();
+  if (wants(TableId::collective_calls)) collective_calls();
+  if (wants(TableId::ranks)) ranks();
+  if (wants(TableId::clock_evidence)) clock_evidence();
 }
 
 void ProcessRows::end_row(TableBatch& batch) {
@@ -106,6 +110,9 @@ void ProcessRows::processes() {
     batch[column::device_name].add_text(device == nullptr ? std::string_view() : device->name);
     batch[column::device_uuid].add_text(device == nullptr ? std::string_view() : device->uuid);
     batch[column::schema_version].add(kDatasetVersion);
+    batch[column::end_ns].add(time(std::max(process.last_ns, process.alive_ns)));
+    batch[column::calls_lost].add_text(why_calls_lost(process));
+    batch[column::open_end].add_text(why_end_is_open(process));
     end_row(batch);
   };
   bool any = false;

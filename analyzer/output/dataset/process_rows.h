@@ -1,13 +1,16 @@
 // The rows of one process in each table. Used by dataset_rows.cpp only; the tables of the GPU are made in
-// operation_rows.cpp, those of the host in call_rows.cpp.
+// operation_rows.cpp, those of the host in call_rows.cpp, those that compare ranks in rank_rows.cpp.
 #pragma once
 
+#include "analyzer/analysis/collectives/collective_entries.h"
+#include "analyzer/analysis/collectives/collective_match.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/output/dataset/dataset_rows.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,6 +24,8 @@ struct Shared {
   Target& target;
   const Views views{trace};
   CallStacks& stacks = call_stacks(views);
+  std::optional<CollectiveEvidenceList> evidence = {};  // made when the first process needs it
+  std::optional<CollectiveEntries> entries = {};
   // Caches of texts, by rows of the model.
   struct Cache {
     TextCache operation_kind, operation_name, launch_name, operation_path;
@@ -47,6 +52,9 @@ class ProcessRows {
   void samples();
   void coverage();
   void names();
+  void collective_calls();
+  void ranks();
+  void clock_evidence();
 
   struct Name {
     int64_t id = 0;

@@ -108,4 +108,34 @@ void TableFile::close() {
   sink_.close();
 }
 
+TableReader::TableReader(const std::string& path, TableId table, std::vector<size_t> columns)
+    : path_(path), cells_(columns.size()) {
+  std::vector<std::string> names;
+  std::vector<prof_table_column> wanted;
+  for (const size_t column : columns) names.emplace_back(schema_of(table).columns[column].name);
+  for (size_t i = 0; i < columns.size(); ++i)
+    wanted.push_back({names[i].c_str(), type_of(schema_of(table).columns[columns[i]].type), 0, 0});
+  prof_table_error error{};
+  const char* version = nullptr;
+  file_ = table_plugin().open_file(path.c_str(), wanted.data(), wanted.size(), "prof.schema_version", &version, &error);
+  if (file_ == nullptr) fail(std::string_view(error.text));
+  if (version == nullptr || std::to_string(kDatasetVersion) != version) {
+    const std::string found = version == nullptr ? "none" : version;
+    table_plugin().close_file(file_);
+    fail(fmt::format("its version of the tables is {}, not {}", found, kDatasetVersion));
+  }
+}
+
+TableReader::~TableReader() { table_plugin().close_file(file_); }
+
+bool TableReader::next() {
+  prof_table_error error{};
+  if (table_plugin().read(file_, cells_.data(), &rows_, &error) != 0) fail(std::string_view(error.text));
+  return rows_ != 0;
+}
+
+void TableReader::fail(std::string_view why) const {
+  throw OutputError(fmt::format("{}: cannot be read as a table of this prof: {}", path_, why));
+}
+
 }  // namespace prof::analyzer::dataset

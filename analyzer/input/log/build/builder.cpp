@@ -36,20 +36,18 @@ std::vector<LogTask> make_tasks(const std::vector<LogInput>& inputs) {
   return tasks;
 }
 
-// If a thread was inside a call at the end of the log, the call ends at the last tick of the log.
-void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, uint32_t log) {
+// If a thread was inside a call at the end of the log, the call ends at the last tick of the log. `of_log`: its tasks,
+// which follow each other.
+void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, const std::vector<uint32_t>& of_log) {
   uint64_t last_tick = 0;
-  for (const LogTask& task : tasks) {
-    if (task.log == log) last_tick = std::max(last_tick, task.last_tick);
-  }
-  for (size_t t = 0; t < tasks.size(); ++t) {
+  for (const uint32_t t : of_log) last_tick = std::max(last_tick, tasks[t].last_tick);
+  for (const uint32_t t : of_log) {
     LogTask& task = tasks[t];
-    if (task.log != log) continue;
     for (size_t b = 0; b < task.blocks.size(); ++b) {
       const BlockRef& block = *task.blocks[b];
-      const BlockRef* const next = b + 1 < task.blocks.size()                        ? task.blocks[b + 1]
-                                   : t + 1 < tasks.size() && tasks[t + 1].log == log ? tasks[t + 1].blocks.front()
-                                                                                     : nullptr;
+      const BlockRef* const next = b + 1 < task.blocks.size() ? task.blocks[b + 1]
+                                   : t != of_log.back()       ? tasks[t + 1].blocks.front()
+                                                              : nullptr;
       const bool last_of_thread = next == nullptr || next->thread != block.thread;
       if (!last_of_thread || block.in_call_api == 0) continue;
       const uint32_t thread = input.ids.threads.find(block.thread);
@@ -121,12 +119,16 @@ void name_threads(std::vector<LogTask>& tasks, Trace& trace) {
 
 // Operations whose stream definition is lost need a device. The same GPU in two processes is one physical GPU.
 void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
+  std::vector<uint32_t> first_device(trace.processes.size(), kNone);
+  for (uint32_t d = 0; d < trace.devices.size(); ++d) {
+    uint32_t& first = first_device[index(trace.devices[d].process)];
+    first = std::min(first, d);
+  }
   for (const LogInput& input : inputs) {
     Stream& unknown = trace.streams[input.ids.unknown_stream];
-    const auto device = std::find_if(trace.devices.begin(), trace.devices.end(),
-                                     [&](const Device& d) { return d.process == input.process; });
-    unknown.device = DeviceId{static_cast<uint32_t>(device - trace.devices.begin())};
-    if (device != trace.devices.end() || unknown.operations.size() == 0) continue;
+    const uint32_t device = first_device[index(input.process)];
+    unknown.device = DeviceId{device != kNone ? device : static_cast<uint32_t>(trace.devices.size())};
+    if (device != kNone || unknown.operations.size() == 0) continue;
     trace.devices.emplace_back();
     trace.devices.back().process = input.process;
   }
@@ -141,6 +143,12 @@ void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
 
 }  // namespace
 
+std::vector<std::vector<uint32_t>> tasks_by_log(size_t logs, const std::vector<LogTask>& tasks) {
+  std::vector<std::vector<uint32_t>> of_log(logs);
+  for (uint32_t t = 0; t < tasks.size(); ++t) of_log[tasks[t].log].push_back(t);
+  return of_log;
+}
+
 std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, const ImportOptions& options,
                                    BuildStatistics* statistics) {
   auto trace = std::make_unique<Trace>();
@@ -153,9 +161,12 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
   const ImportMark mark(trace);
   const unsigned workers = options.workers != 0 ? options.workers : worker_count();
   std::vector<LogInput> inputs(logs.size());
-  for (size_t i = 0; i < logs.size(); ++i) {
-    inputs[i].file = std::move(logs[i]);
-    import_definitions(inputs[i], trace);
+  {
+    SharedRows shared(trace);
+    for (size_t i = 0; i < logs.size(); ++i) {
+      inputs[i].file = std::move(logs[i]);
+      import_definitions(inputs[i], shared, trace);
+    }
   }
   std::vector<LogTask> tasks = make_tasks(inputs);
   std::atomic<size_t> done{0};
@@ -171,16 +182,15 @@ void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const
       },
       workers);
 
+  const std::vector<std::vector<uint32_t>> of_log = tasks_by_log(inputs.size(), tasks);
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     std::vector<format::ClockAnchor> anchors;
-    for (const LogTask& task : tasks) {
-      if (task.log == i) anchors.insert(anchors.end(), task.anchors.begin(), task.anchors.end());
-    }
+    for (const uint32_t t : of_log[i]) anchors.insert(anchors.end(), tasks[t].anchors.begin(), tasks[t].anchors.end());
     std::stable_sort(anchors.begin(), anchors.end(), [](const auto& a, const auto& b) { return a.tick < b.tick; });
     inputs[i].clock.emplace(inputs[i].file->header(), anchors, inputs[i].gpu_clock);
     for (const format::ClockAnchor& anchor : anchors)
       trace.processes[index(inputs[i].process)].clock_readings.push_back({anchor.monotonic_ns, anchor.realtime_ns});
-    add_unfinished_calls(inputs[i], tasks, i);
+    add_unfinished_calls(inputs[i], tasks, of_log[i]);
   }
   for (const LogTask& task : tasks) {
     const LogInput& input = inputs[task.log];

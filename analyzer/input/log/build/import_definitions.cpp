@@ -25,8 +25,8 @@ constexpr uint64_t kDeviceLaunch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAU
 
 class DefinitionImporter {
  public:
-  DefinitionImporter(LogInput& input, const LogDefinitions& from, Trace& to)
-      : input_(input), ids_(input.ids), from_(from), to_(to) {}
+  DefinitionImporter(LogInput& input, const LogDefinitions& from, SharedRows& shared, Trace& to)
+      : input_(input), ids_(input.ids), from_(from), shared_(shared), to_(to) {}
 
   void run() {
     names();
@@ -140,17 +140,13 @@ class DefinitionImporter {
     std::map<std::pair<format::DomainId, uint32_t>, StringId> categories;  // the last name counts
     for (const format::NvtxCategoryDef& category : from_.nvtx_categories)
       categories[{category.domain, category.category}] = to_.strings.intern(category.name);
-    std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t, StringId>, uint32_t> known;
-    const auto key = [](const Label& l) {
-      return std::tuple(l.domain, l.text, l.category, l.has_color, l.color, l.category_name);
-    };
-    for (uint32_t i = 1; i < to_.labels.size(); ++i) known[key(to_.labels[i])] = i;
     from_.nvtx_labels.for_each([&](format::LabelId id, const format::NvtxLabelDef& label) {
       Label row{StringId{ids_.domains.find_or(index(label.domain), 0)}, intern(label.text), label.category,
                 label.has_color != 0, label.color};
       const auto named = categories.find({label.domain, label.category});
       if (named != categories.end()) row.category_name = named->second;
-      const auto [found, added] = known.try_emplace(key(row), static_cast<uint32_t>(to_.labels.size()));
+      const auto [found, added] =
+          shared_.labels.try_emplace(SharedRows::key(row), static_cast<uint32_t>(to_.labels.size()));
       if (added) to_.labels.push_back(row);
       ids_.labels.set(index(id), found->second);
     });
@@ -168,6 +164,7 @@ class DefinitionImporter {
   }
 
   void sampled_sets() {
+    ids_.first_sampled_set = static_cast<uint32_t>(to_.samples.sets.size());
     from_.sampled_sets.for_each([&](format::SampledSetId id, const format::SampledSetDef& def) {
       SampledSet set;
       set.metrics = metrics(def.metrics);
@@ -179,8 +176,8 @@ class DefinitionImporter {
       ids_.sampled_sets.set(index(id), static_cast<uint32_t>(to_.samples.sets.size()));
       to_.samples.sets.push_back(std::move(set));
     });
-    for (const SampledSet& set : to_.samples.sets)
-      ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
+    for (size_t set = ids_.first_sampled_set; set < to_.samples.sets.size(); ++set)
+      ids_.sampled_metrics.push_back(static_cast<uint32_t>(to_.samples.sets[set].metrics.size()));
   }
 
   void pc_sampling() {
@@ -204,6 +201,7 @@ class DefinitionImporter {
   }
 
   void counter_sets() {
+    ids_.first_counter_set = static_cast<uint32_t>(to_.counters.sets.size());
     from_.counter_sets.for_each([&](format::CounterSetId id, const format::CounterSetDef& def) {
       CounterSet set;
       set.process = index(input_.process);
@@ -216,12 +214,14 @@ class DefinitionImporter {
       ids_.counter_sets.set(index(id), static_cast<uint32_t>(to_.counters.sets.size()));
       to_.counters.sets.push_back(std::move(set));
     });
-    for (const CounterSet& set : to_.counters.sets) ids_.counter_metrics.push_back(set.metrics.size());
+    for (size_t set = ids_.first_counter_set; set < to_.counters.sets.size(); ++set)
+      ids_.counter_metrics.push_back(to_.counters.sets[set].metrics.size());
   }
 
   LogInput& input_;
   LogIds& ids_;
   const LogDefinitions& from_;
+  SharedRows& shared_;
   Trace& to_;
   DeviceImporter devices_{input_, from_, to_};
   std::map<std::tuple<StringId, std::array<uint32_t, 3>, std::array<uint32_t, 3>, uint32_t, uint32_t, uint32_t,
@@ -251,7 +251,11 @@ bool set_horizon(LogInput& input, const LogClock& clock) {
 
 }  // namespace
 
-void import_definitions(LogInput& input, Trace& trace) {
+SharedRows::SharedRows(const Trace& trace) {
+  for (uint32_t label = 1; label < trace.labels.size(); ++label) labels[key(trace.labels[label])] = label;
+}
+
+void import_definitions(LogInput& input, SharedRows& shared, Trace& trace) {
   const LogFile& log = *input.file;
   const bool cut = log.horizon_tick() != 0;  // the anchors are needed to convert the horizon to the GPU's clock
   const LogDefinitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
@@ -285,7 +289,9 @@ void import_definitions(LogInput& input, Trace& trace) {
       input.ids.texts.set(index(id), static_cast<uint32_t>(trace.strings.intern(text)));
     });
   }
-  DefinitionImporter(input, definitions, trace).run();
+  input.ids.first_stream = static_cast<uint32_t>(trace.streams.size());
+  input.ids.first_thread = static_cast<uint32_t>(trace.threads.size());
+  DefinitionImporter(input, definitions, shared, trace).run();
   // GPU records whose stream definition is lost get a stream of their own. If there are none, that stream is empty and
   // not shown.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
@@ -307,6 +313,7 @@ void import_definitions(LogInput& input, Trace& trace) {
       row.name = std::string(def->name);
     }
   }
+  input.ids.last_thread = static_cast<uint32_t>(trace.threads.size());
 }
 
 }  // namespace prof::analyzer

@@ -69,14 +69,16 @@ struct LogIds {
   IdMap threads;                          // -> ThreadId
   IdMap stacks;                           // -> StackId
   IdMap counter_sets;                     // -> CounterTable::sets
-  std::vector<size_t> counter_metrics;    // by counter set: number of values
+  std::vector<size_t> counter_metrics;    // number of values of the counter sets from first_counter_set on
   IdMap texts;                            // StringId -> StringId; only of logs with host or PC samples
   IdMap sampled_sets;                     // -> SampleTable::sets
-  std::vector<uint32_t> sampled_metrics;  // by sampled set: number of values of a sample
+  std::vector<uint32_t> sampled_metrics;  // number of values of a sample of the sampled sets from first_sampled_set on
   IdMap cubins;                           // -> PcSampleTable::cubins
   IdMap pc_contexts;                      // ContextId -> pc_sampled
   std::vector<PcContext> pc_sampled;      // contexts with PC samples
   uint32_t unknown_stream = kNone;        // GPU stream for records whose definition is lost
+  // The rows of a log follow each other. Its first ones, so that what is kept by row does not grow with the other logs.
+  uint32_t first_stream = 0, first_thread = 0, last_thread = 0, first_counter_set = 0, first_sampled_set = 0;
 };
 
 }  // namespace prof::analyzer

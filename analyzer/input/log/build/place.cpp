@@ -61,10 +61,11 @@ void give_host_rows(std::vector<LogTask>& tasks, Trace& trace) {
   }
 }
 
-void give_operation_rows(std::vector<LogTask>& tasks, Trace& trace) {
+void give_operation_rows(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace) {
   std::vector<uint64_t> first(trace.streams.size() + 1);
   for (const LogTask& task : tasks) {
-    for (size_t s = 0; s < task.operations.size(); ++s) first[s + 1] += task.operations[s].count;
+    const size_t first_stream = inputs[task.log].ids.first_stream;
+    for (size_t s = 0; s < task.operations.size(); ++s) first[first_stream + s + 1] += task.operations[s].count;
   }
   for (size_t s = 0; s < trace.streams.size(); ++s) {
     first[s + 1] += first[s];
@@ -72,10 +73,12 @@ void give_operation_rows(std::vector<LogTask>& tasks, Trace& trace) {
   }
   trace.operations.resize(first.back());
   for (LogTask& task : tasks) {
+    const size_t first_stream = inputs[task.log].ids.first_stream;
     for (size_t s = 0; s < task.operations.size(); ++s) {
       Room<GpuOperation*>& room = task.operations[s];
-      room.next = trace.operations.data() + first[s];
-      room.end = trace.operations.data() + (first[s] += room.count);
+      uint64_t& next = first[first_stream + s];
+      room.next = trace.operations.data() + next;
+      room.end = trace.operations.data() + (next += room.count);
     }
   }
 }
@@ -115,7 +118,7 @@ void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Tr
                   std::vector<ProcessCalls>& calls, unsigned workers) {
   calls.resize(inputs.size());
   give_host_rows(tasks, trace);
-  give_operation_rows(tasks, trace);
+  give_operation_rows(inputs, tasks, trace);
   give_call_rows(tasks, calls);
   parallel_for(
       tasks.size(),

@@ -22,13 +22,13 @@ std::optional<int64_t> known_ns(const LogInput& input, StampClock clock, int64_t
 }  // namespace
 
 void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks) {
+  const std::vector<std::vector<uint32_t>> of_log = tasks_by_log(inputs.size(), tasks);
   for (size_t i = 0; i < inputs.size(); ++i) {
     LogInput& input = inputs[i];
     if (input.clock_definitions.empty()) continue;
     std::vector<format::NvtxSyncPoint> points;
-    for (const LogTask& task : tasks) {
-      if (task.log == i) points.insert(points.end(), task.sync_points.begin(), task.sync_points.end());
-    }
+    for (const uint32_t t : of_log[i])
+      points.insert(points.end(), tasks[t].sync_points.begin(), tasks[t].sync_points.end());
     const auto realtime_ns = static_cast<int64_t>(input.file->header().start_realtime_ns);
     const auto known = [&input](StampClock clock, int64_t stamp) { return known_ns(input, clock, stamp); };
     input.clocks = ProgramClocks(input.clock_definitions, points, realtime_ns, known);

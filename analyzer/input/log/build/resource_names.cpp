@@ -13,8 +13,8 @@ void give_name(const LogInput& input, const StagedName& staged, GivenName& given
   const StringId name = staged.gone ? StringId{} : given.name;
   switch (static_cast<format::NamedKind>(staged.what)) {
     case format::NamedKind::Thread:
-      for (Thread& thread : trace.threads) {
-        if (thread.process == input.process && thread.tid == staged.object && !staged.gone) thread.name = staged.name;
+      for (uint32_t t = input.ids.first_thread; t < input.ids.last_thread; ++t) {
+        if (trace.threads[t].tid == staged.object && !staged.gone) trace.threads[t].name = staged.name;
       }
       break;
     case format::NamedKind::Device:
@@ -39,10 +39,11 @@ void give_name(const LogInput& input, const StagedName& staged, GivenName& given
 }  // namespace
 
 void take_names(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace) {
+  const std::vector<std::vector<uint32_t>> of_log = tasks_by_log(inputs.size(), tasks);
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::vector<StagedName> names;
-    for (LogTask& task : tasks) {
-      if (task.log != i) continue;
+    for (const uint32_t t : of_log[i]) {
+      LogTask& task = tasks[t];
       std::move(task.names.begin(), task.names.end(), std::back_inserter(names));
       task.names.clear();
     }

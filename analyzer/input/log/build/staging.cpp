@@ -196,7 +196,7 @@ class Filler {
   void operator()(const format::CounterValues& r, RecordPlace) {
     if (horizon_.is_behind(r.moment)) return;
     const uint32_t set = ids_.counter_sets.find(index(r.set));
-    if (set == kNone || r.values.size() != ids_.counter_metrics[set] * sizeof(double)) {
+    if (set == kNone || r.values.size() != ids_.counter_metrics[set - ids_.first_counter_set] * sizeof(double)) {
       ++to_.counters_unreadable;
       return;
     }
@@ -215,7 +215,7 @@ class Filler {
   void operator()(const format::HardwareSamples& r, RecordPlace) {
     const uint32_t set = ids_.sampled_sets.find(index(r.set));
     const size_t first = to_.sampled.size(), first_value = to_.sampled_values.size();
-    const uint32_t metrics = set == kNone ? 0 : ids_.sampled_metrics[set];
+    const uint32_t metrics = set == kNone ? 0 : ids_.sampled_metrics[set - ids_.first_sampled_set];
     const auto span = [&](format::SampleSpan at) {
       to_.sampled.push_back({clock_.gpu(at.start) - origin_ns_, clock_.gpu(at.end) - origin_ns_, set});
       for (uint32_t m = 0; m < metrics; ++m) to_.sampled_values.push_back(0);
@@ -362,7 +362,8 @@ class Filler {
     if (Horizon::not_timed(r.start, r.duration)) return;
     if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
-    if (stream >= to_.operations.size() || to_.operations[stream].next == to_.operations[stream].end) {
+    const uint32_t of_log = stream - ids_.first_stream;
+    if (of_log >= to_.operations.size() || to_.operations[of_log].next == to_.operations[of_log].end) {
       ok_ = false;
       return;
     }
@@ -381,7 +382,7 @@ class Filler {
     operation.detail = detail;
     operation.set_stream(stream);
     operation.set_kind(kind);
-    *to_.operations[stream].next++ = operation;
+    *to_.operations[of_log].next++ = operation;
     to_.last_ns = std::max(to_.last_ns, operation.end_ns);
   }
   template <class ToNs> void calls(const format::CallPairs& pairs, uint64_t group, ToNs&& to_ns) {

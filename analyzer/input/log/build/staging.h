@@ -13,9 +13,11 @@
 #include "analyzer/input/log/nvtx/scope_paths.h"
 #include "analyzer/model/trace.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -179,7 +181,7 @@ struct LogTask {
   std::vector<TaskSpan> spans;
   std::vector<UnfinishedCall> unfinished;  // in the order of the blocks
   Room<HostEvent*> host;
-  std::vector<Room<GpuOperation*>> operations;            // by StreamId
+  std::vector<Room<GpuOperation*>> operations;            // by stream, from LogIds::first_stream on
   std::unordered_map<uint64_t, Room<DriverCall*>> calls;  // by call_group()
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
@@ -248,9 +250,23 @@ std::string damage_text(const LogFile& log, const Damage& damage);
 // Sets what the log has about its process as a whole.
 void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process);
 
+// Rows of the model that the logs share, found by their contents. Kept from log to log: to collect them for each log
+// would take time that is quadratic in the number of logs.
+struct SharedRows {
+  explicit SharedRows(const Trace& trace);
+  using LabelKey = std::tuple<StringId, StringId, uint32_t, bool, uint32_t, StringId>;
+  static LabelKey key(const Label& label) {
+    return {label.domain, label.text, label.category, label.has_color, label.color, label.category_name};
+  }
+  std::map<LabelKey, uint32_t> labels;  // -> LabelId
+};
+
 // Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions with two ids and
 // equal contents become one row.
-void import_definitions(LogInput& input, Trace& trace);
+void import_definitions(LogInput& input, SharedRows& shared, Trace& trace);
+
+// Of each log the indices of its tasks, in order.
+std::vector<std::vector<uint32_t>> tasks_by_log(size_t logs, const std::vector<LogTask>& tasks);
 
 // Imports the stacks of a log: `ids` maps the log's StackIds.
 void import_stacks(const LogDefinitions& definitions, IdMap& ids, Trace& trace);

@@ -56,7 +56,7 @@ class Surveyor {
       ++to_.before_horizon;
       return;
     }
-    const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
+    const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream) - ids_.first_stream;
     if (to_.operations.size() <= stream) to_.operations.resize(stream + 1);
     ++to_.operations[stream].count;
     to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
