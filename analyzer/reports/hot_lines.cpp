@@ -56,8 +56,9 @@ Table report_hot_lines(const AnalysisInput& input) {
   const KernelSums sums(input);
   const std::vector<StringId> stalls = main_stalls(sums, trace, kMostStalls);
   Table table("hot-lines", "GPU time by source line inside kernels");
-  table.add_columns({ColumnId::line_time, ColumnId::line_half_width, ColumnId::pc_share_percent,
-                     ColumnId::pc_share_half_width, ColumnId::pc_samples, ColumnId::issue_percent});
+  table.add_columns({ColumnId::line_time, ColumnId::line_half_width, ColumnId::line_time_percent,
+                     ColumnId::pc_share_percent, ColumnId::pc_share_half_width, ColumnId::pc_samples,
+                     ColumnId::issue_percent});
   for (const StringId stall : stalls) {
     const StallReason reason = stall_reason(trace.text(stall));
     table.add_named_column(ColumnId::stall_percent, fmt::format("{} (%)", reason.name), std::string(reason.name),
@@ -82,6 +83,7 @@ Table report_hot_lines(const AnalysisInput& input) {
       source = texts.line(std::string(sums.places().text(line.frame.file)), line.frame.line, stamp);
     Table::Row row = table.row();
     row.add_if(timed, whole_ns(time.ns)).add_if(timed, whole_ns(time.half_ns));
+    row.add_if(timed, 100 * time.ns / static_cast<double>(sums.gpu_time_ns()));
     row.add_percent(line.sums.all.cycles, sums.whole().cycles);
     row.add(100 * share_half_width(line.sums.all, sums.whole())).add(line.sums.all.samples);
     row.add(issue_percent(trace, line.sums));
@@ -94,7 +96,7 @@ Table report_hot_lines(const AnalysisInput& input) {
   }
   if (sums.non_user().samples != 0) {
     Table::Row row = table.row();
-    row.empty().empty().add_percent(sums.non_user().cycles, sums.whole().cycles);
+    row.empty().empty().empty().add_percent(sums.non_user().cycles, sums.whole().cycles);
     row.add(100 * share_half_width(sums.non_user(), sums.whole())).add(sums.non_user().samples).empty();
     for (size_t i = 0; i < stalls.size(); ++i) row.empty();
     row.empty().empty().empty().add("[kernels that are not the program's]").empty();

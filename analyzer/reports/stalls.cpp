@@ -42,22 +42,25 @@ Table report_stalls(const AnalysisInput& input) {
   constexpr size_t kMostReasons = 3;
   const KernelSums sums(input);
   Table table("stalls", "Stall reasons of kernels");
-  table.add_columns({ColumnId::pc_share_percent, ColumnId::pc_share_half_width, ColumnId::gpu_time, ColumnId::launches,
-                     ColumnId::pc_samples, ColumnId::pc_lined_percent, ColumnId::issue_percent,
-                     ColumnId::issue_cycles_percent, ColumnId::stalls, ColumnId::name, ColumnId::note});
+  table.add_columns({ColumnId::gpu_time_percent, ColumnId::gpu_time, ColumnId::launches, ColumnId::pc_share_percent,
+                     ColumnId::pc_share_half_width, ColumnId::pc_samples, ColumnId::pc_lined_percent,
+                     ColumnId::issue_percent, ColumnId::issue_cycles_percent, ColumnId::stalls, ColumnId::name,
+                     ColumnId::note});
   for (uint32_t k = 0; k < sums.kernels().size(); ++k) {
     const KernelStalls& kernel = sums.kernels()[k];
     Table::Row row = table.row();
-    add_share(row, kernel.sums.all, sums.whole());
+    row.add(sums.time_percent(kernel));
     row.add_if(kernel.launches != 0, kernel.gpu_time_ns).add_if(kernel.launches != 0, kernel.launches);
+    add_share(row, kernel.sums.all, sums.whole());
     row.add(kernel.sums.all.samples).add_percent(kernel.lined, kernel.sums.all.samples);
     row.add(issue_percent(input.trace, kernel.sums)).add(cycles_with_issue_percent(kernel.sums));
     row.add(reasons_text(input.trace, kernel.sums, kMostReasons)).add(sums.kernel_name(k)).add_text(kernel.problem);
   }
   if (sums.non_user().samples != 0) {
     Table::Row row = table.row();
+    row.empty().empty().empty();
     add_share(row, sums.non_user(), sums.whole());
-    row.empty().empty().add(sums.non_user().samples).empty().empty().empty().empty();
+    row.add(sums.non_user().samples).empty().empty().empty().empty();
     row.add("[kernels that are not the program's]").add("CUPTI gives no instructions of them");
   }
   if (!sums.any()) {

@@ -58,6 +58,7 @@ KernelSums::KernelSums(const AnalysisInput& input)
       [&](uint32_t, const GpuOperation& operation) {
         if (operation.kind() != GpuKind::Kernel || !input.selection.in_window(operation.start_ns, operation.end_ns))
           return;
+        grow(gpu_time_ns_, operation.duration_ns());
         const KernelId named = input.views.names().named_by(operation);
         const auto found = by_name.find(static_cast<uint32_t>(trace.kernels[index(named)].name));
         if (found == by_name.end()) return;
@@ -75,17 +76,29 @@ KernelSums::KernelSums(const AnalysisInput& input)
     if (selects_pc(trace, input.selection, batch.device, batch.time_ns))
       non_user_.add(batch.non_user, static_cast<uint8_t>(batch.period));
   }
+  whole_.add(non_user_);
+  for (const KernelStalls& kernel : kernels) whole_.add(kernel.sums.all);
+  // A device function has samples and no launches; a kernel of few blocks has much time and few samples.
+  const auto weight = [&](const KernelStalls& kernel) {
+    if (kernel.launches != 0) return static_cast<double>(kernel.gpu_time_ns);
+    return static_cast<double>(gpu_time_ns_) * kernel.sums.all.cycles / whole_.cycles;
+  };
   std::vector<uint32_t> order(kernels.size()), place_in(kernels.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return kernels[a].sums.all.cycles > kernels[b].sums.all.cycles; });
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(weight(kernels[a]), kernels[a].sums.all.cycles) >
+           std::pair(weight(kernels[b]), kernels[b].sums.all.cycles);
+  });
   for (uint32_t i = 0; i < order.size(); ++i) {
     place_in[order[i]] = i;
-    whole_.add(kernels[order[i]].sums.all);
     kernels_.push_back(std::move(kernels[order[i]]));
   }
   for (uint32_t& kernel : kernel_of_) kernel = kernel == kNone ? kNone : place_in[kernel];
-  whole_.add(non_user_);
+}
+
+std::optional<double> KernelSums::time_percent(const KernelStalls& kernel) const {
+  if (kernel.launches == 0 || gpu_time_ns_ == 0) return std::nullopt;
+  return 100 * static_cast<double>(kernel.gpu_time_ns) / static_cast<double>(gpu_time_ns_);
 }
 
 EstimatedTime KernelSums::time(const std::vector<std::pair<uint32_t, SampleSum>>& of_kernels) const {

@@ -49,11 +49,16 @@ class KernelSums {
   bool any() const { return whole_.samples != 0; }
   const PcPlaces& places() const { return places_; }
   const std::vector<StallSums>& by_place() const { return by_place_; }
-  const std::vector<KernelStalls>& kernels() const { return kernels_; }         // by cycles, the largest first
+  // By GPU time, the largest first. Those without one: by their share of the samples.
+  const std::vector<KernelStalls>& kernels() const { return kernels_; }
   const SampleSum& non_user() const { return non_user_; }                       // of kernels that are not the program's
   uint64_t without_cubin() const { return without_cubin_; }                     // samples: missing or damaged
   const SampleSum& whole() const { return whole_; }                             // of all: the base of shares
   uint32_t kernel_of(uint32_t function) const { return kernel_of_[function]; }  // index of kernels()
+  // The measured time of the kernel, in percent of that of all kernels, also of those without samples. Nothing if it has
+  // no GPU times.
+  std::optional<double> time_percent(const KernelStalls& kernel) const;
+  int64_t gpu_time_ns() const { return gpu_time_ns_; }  // of all kernels
   // The sum of the estimates of kernels by the share of their samples: kernel time × cycles ÷ cycles of the kernel.
   EstimatedTime time(const std::vector<std::pair<uint32_t, SampleSum>>& of_kernels) const;
   // By estimated time, then by cycles, the largest first.
@@ -75,6 +80,7 @@ class KernelSums {
   std::vector<uint32_t> kernel_of_;
   SampleSum non_user_, whole_;
   uint64_t without_cubin_ = 0;
+  int64_t gpu_time_ns_ = 0;
 };
 
 // "kernels.cu:5": a line without the folders of its file.

@@ -53,7 +53,9 @@ std::vector<std::string> kernel_line_sentences(const AnalysisInput& input) {
   const StallCauses causes(input, sums, functions);
   for (uint32_t k = 0; k < std::min(kMostKernels, sums.kernels().size()); ++k) {
     const KernelStalls& kernel = sums.kernels()[k];
-    if (kernel.sums.all.cycles < kLeastKernel * sums.whole().cycles) break;
+    const std::optional<double> time_percent = sums.time_percent(kernel);
+    const double sample_percent = 100 * kernel.sums.all.cycles / sums.whole().cycles;
+    if (time_percent.value_or(sample_percent) < 100 * kLeastKernel) break;
     std::string text, action;
     size_t stalls = 0;
     for (const StallSums::Reason& each : kernel.sums.ordered()) {
@@ -68,10 +70,11 @@ std::vector<std::string> kernel_line_sentences(const AnalysisInput& input) {
       if (action.empty()) action = reason.action;
     }
     if (text.empty()) continue;
-    sentences.push_back(fmt::format("kernel {}, {:.1f} % of GPU time (estimate, +- {:.1f}): {}{}{}",
-                                    sums.kernel_name(k), 100 * kernel.sums.all.cycles / sums.whole().cycles,
-                                    100 * share_half_width(kernel.sums.all, sums.whole()), text,
-                                    action.empty() ? "" : "; try: ", action));
+    const std::string part = time_percent ? fmt::format("{:.1f} % of GPU time", *time_percent)
+                                          : fmt::format("{:.1f} % (+- {:.1f}) of the samples", sample_percent,
+                                                        100 * share_half_width(kernel.sums.all, sums.whole()));
+    sentences.push_back(
+        fmt::format("kernel {}, {}: {}{}{}", sums.kernel_name(k), part, text, action.empty() ? "" : "; try: ", action));
   }
   sentences.insert(sentences.end(), causes.notes().begin(), causes.notes().end());
   sentences.push_back(pc_coverage(input, sums));
