@@ -29,4 +29,8 @@ function(prof_unity target size)
   # g++ treats each joined file as a header, and in headers it warns about classes that contain types of an anonymous
   # namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # A local name may be that of a constant of another source. The preset dev refuses real shadowing.
+  if(PROF_DEVELOPER AND NOT unity_BY_FOLDER)
+    target_compile_options(${target} PRIVATE -Wno-error=shadow)
+  endif()
 endfunction()
