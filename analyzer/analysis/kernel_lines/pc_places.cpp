@@ -48,7 +48,9 @@ double share_half_width(const SampleSum& part, const SampleSum& whole) {
   const double share = std::min(1.0, part.cycles / whole.cycles), number = whole.cycles * whole.cycles / whole.squares;
   const double scale = 1 + kNormalQuantile * kNormalQuantile / number;
   const double middle = (share + kNormalQuantile * kNormalQuantile / (2 * number)) / scale;
-  const double half = kNormalQuantile / scale * std::sqrt(share * (1 - share) / number + kNormalQuantile * kNormalQuantile / (4 * number * number));
+  const double half =
+      kNormalQuantile / scale *
+      std::sqrt(share * (1 - share) / number + kNormalQuantile * kNormalQuantile / (4 * number * number));
   return std::max(share - (middle - half), middle + half - share);
 }
 
