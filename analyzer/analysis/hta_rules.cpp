@@ -1,4 +1,5 @@
 #include "analyzer/analysis/hta_rules.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/model/names.h"
 
@@ -10,8 +11,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 bool begins_with_one_of(std::string_view name, std::initializer_list<std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),

@@ -33,12 +33,12 @@ const CategoryRules& built_in_rules() {
 bool is_purpose(std::string_view category) { return category == kCompute || category == kCommunication; }
 
 // The result of the rules for one name; null: no rule matched.
-struct Verdict {
+struct Judgement {
   const std::string* purpose = nullptr;
   const std::string* category = nullptr;
 };
 
-void judge(const CategoryRules& rules, std::string_view function, const std::string& full, Verdict& verdict) {
+void judge(const CategoryRules& rules, std::string_view function, const std::string& full, Judgement& verdict) {
   for (const CategoryRule& rule : rules) {
     const std::string*& decided = is_purpose(rule.category) ? verdict.purpose : verdict.category;
     if (decided == nullptr && rule.pattern.matches(function, full)) decided = &rule.category;
@@ -111,7 +111,7 @@ KernelCategories::KernelCategories(const Trace& trace, const KernelNames& names,
     if (added) {
       const std::string full(names.name(KernelId{k}, NameForm::Full));
       const std::string function = short_function_name(full);
-      Verdict verdict;
+      Judgement verdict;
       judge(rules, function, full, verdict);
       judge(built_in_rules(), function, full, verdict);
       if (verdict.purpose != nullptr && *verdict.purpose == kCommunication)

@@ -1,4 +1,5 @@
 #include "analyzer/analysis/selection.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/table/table.h"
@@ -40,13 +41,11 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
   return is_end ? range->end_ns : range->begin_ns;
 }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 std::string process_list(const Trace& trace) {
   std::string text;
   for (const Process& process : trace.processes) {
     text += fmt::format("{}{}{}{} {}{}", text.empty() ? "" : ", ", process.host, process.host.empty() ? "" : ":",
-                        process.pid, base_name(process.executable),
+                        process.pid, file_name(process.executable),
                         process.rank ? fmt::format(" rank {}", *process.rank) : "");
   }
   return text;
@@ -114,7 +113,7 @@ void Selection::find_processes(const Trace& trace) {
   keep(process_words, "process", [](const Process& process, const std::string& word) {
     const std::string pid = std::to_string(process.pid);
     return word == pid || word == process.host + ":" + pid || word == process.executable ||
-           word == base_name(process.executable);
+           word == file_name(process.executable);
   });
   keep(hosts, "host", [](const Process& process, const std::string& host) { return process.host == host; });
   keep(ranks, "rank", [](const Process& process, uint32_t rank) { return process.rank == rank; });

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-template <class T> uint32_t length(const T& table) { return static_cast<uint32_t>(table.size()); }
+template <class T> uint32_t rows_in(const T& table) { return static_cast<uint32_t>(table.size()); }
 
 // Sorts rows [first, end) in place unless they are in order.
 template <class T, class Less> void sort_rows(Column<T>& rows, uint32_t first, Less less) {
@@ -85,14 +85,14 @@ void place_host(Trace& trace, const ImportMark& mark) {
     return a.end_ns != b.end_ns ? a.end_ns > b.end_ns : a.correlation < b.correlation;
   });
   cut(
-      trace.host, mark.host, length(trace.host), [](const HostEvent& e) { return index(e.thread); },
+      trace.host, mark.host, rows_in(trace.host), [](const HostEvent& e) { return index(e.thread); },
       [&](uint32_t thread, Rows rows) { trace.threads[thread].host = rows; });
 }
 
 void cut_operations(Trace& trace, const ImportMark& mark) {
   for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) trace.streams[s].operations = {};
   cut(
-      trace.operations, mark.operations, length(trace.operations),
+      trace.operations, mark.operations, rows_in(trace.operations),
       [](const GpuOperation& o) { return static_cast<uint32_t>(o.stream_index); },
       [&](uint32_t stream, Rows rows) { trace.streams[stream].operations = rows; });
 }
@@ -148,7 +148,7 @@ void place_marks(Trace& trace, const ImportMark& mark) {
     return a.thread != b.thread ? index(a.thread) < index(b.thread) : a.begin_ns < b.begin_ns;
   });
   cut(
-      trace.marks, mark.marks, length(trace.marks), [](const Range& r) { return index(r.thread); },
+      trace.marks, mark.marks, rows_in(trace.marks), [](const Range& r) { return index(r.thread); },
       [&](uint32_t thread, Rows rows) {
         trace.threads[thread].marks = rows;
         PathCursor paths(trace, ThreadId{thread});
@@ -222,7 +222,7 @@ HostKind launch_kind(const HostEvent& call, const GpuOperation& operation) {
 
 void join(Trace& trace, const ImportMark& mark, const CallIndex& calls) {
   // Each GPU stream gets one host stream, because launches of these inputs contain nothing more about streams.
-  const uint32_t first_host_stream = length(trace.host_streams);
+  const uint32_t first_host_stream = rows_in(trace.host_streams);
   for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) {
     const Stream& stream = trace.streams[s];
     HostStream& row = trace.host_streams.emplace_back();
@@ -330,18 +330,18 @@ void find_ends(Trace& trace, const ImportMark& mark) {
 }  // namespace
 
 ImportMark::ImportMark(const Trace& trace)
-    : processes(length(trace.processes)),
-      threads(length(trace.threads)),
-      devices(length(trace.devices)),
-      streams(length(trace.streams)),
-      host_streams(length(trace.host_streams)),
-      host(length(trace.host)),
-      operations(length(trace.operations)),
-      ranges(length(trace.ranges)),
-      marks(length(trace.marks)),
-      memory(length(trace.memory)),
-      syncs(length(trace.syncs)),
-      gpu_annotations(length(trace.gpu_annotations)) {}
+    : processes(rows_in(trace.processes)),
+      threads(rows_in(trace.threads)),
+      devices(rows_in(trace.devices)),
+      streams(rows_in(trace.streams)),
+      host_streams(rows_in(trace.host_streams)),
+      host(rows_in(trace.host)),
+      operations(rows_in(trace.operations)),
+      ranges(rows_in(trace.ranges)),
+      marks(rows_in(trace.marks)),
+      memory(rows_in(trace.memory)),
+      syncs(rows_in(trace.syncs)),
+      gpu_annotations(rows_in(trace.gpu_annotations)) {}
 
 int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   remove_untimed_events(trace, mark, zero_realtime_ns);
@@ -380,7 +380,7 @@ uint32_t ApiNames::intern(std::string_view name) {
   const uint32_t string = index(trace_.strings.intern(name));
   if (string >= of_string_.size()) of_string_.resize(std::bit_ceil(string + 1u));
   if (of_string_[string] == 0 && trace_.apis.size() < HostEvent::kMostApis) {
-    of_string_[string] = length(trace_.apis);
+    of_string_[string] = rows_in(trace_.apis);
     trace_.apis.push_back(StringId{string});
   }
   return of_string_[string];

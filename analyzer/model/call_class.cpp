@@ -1,10 +1,9 @@
 #include "analyzer/model/call_class.h"
+#include "analyzer/base/text_parts.h"
 
 namespace prof::analyzer {
 
 namespace {
-
-bool has(std::string_view api, std::string_view part) { return api.find(part) != std::string_view::npos; }
 
 CallRole role_of(std::string_view api) {
   if (has(api, "Synchronize")) return CallRole::Synchronize;

@@ -1,4 +1,5 @@
 #include "analyzer/model/range_counters.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/model/range_text.h"
 
@@ -23,7 +24,6 @@ constexpr std::string_view kRepetitionWords[] = {"batch",  "epoch",     "frame",
                                                  "loop",   "minibatch", "rep",   "repeat", "request", "round",
                                                  "sample", "step",      "token", "trial"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // The word before a position, in lower case, over separators: "epoch" before the number of "Epoch[ 7".

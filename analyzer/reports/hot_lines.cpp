@@ -51,10 +51,10 @@ std::string line_note(const KernelSums& sums, const LineStalls& line, const Esti
 }  // namespace
 
 Table report_hot_lines(const AnalysisInput& input) {
-  constexpr size_t kMostStalls = 4, kMostCauses = 2;
+  constexpr size_t kMostStallsOfLine = 4, kMostCauses = 2;
   const Trace& trace = input.trace;
   const KernelSums sums(input);
-  const std::vector<StringId> stalls = main_stalls(sums, trace, kMostStalls);
+  const std::vector<StringId> stalls = main_stalls(sums, trace, kMostStallsOfLine);
   Table table("hot-lines", "GPU time by source line inside kernels");
   table.add_columns({ColumnId::line_time, ColumnId::line_half_width, ColumnId::line_time_percent,
                      ColumnId::pc_share_percent, ColumnId::pc_share_half_width, ColumnId::pc_samples,

@@ -11,7 +11,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Change {
+struct TracedChange {
   const MemoryTimeline* timeline = nullptr;
   const MemoryChange* change = nullptr;
   int64_t pool_live = 0;
@@ -30,7 +30,7 @@ Table report_memory_trace(const AnalysisInput& input) {
   table.notes.push_back("live: afterwards; lived: of a release, since its allocation");
 
   const std::vector<MemoryTimeline> timelines = memory_timelines(input);
-  std::vector<Change> changes;
+  std::vector<TracedChange> changes;
   for (const MemoryTimeline& timeline : timelines) {
     std::vector<int64_t> of_pool(trace.memory_pools.size());
     for (const MemoryChange& change : timeline.changes) {
@@ -41,7 +41,7 @@ Table report_memory_trace(const AnalysisInput& input) {
     }
   }
   std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.change->time_ns < b.change->time_ns; });
+                   [](const TracedChange& a, const TracedChange& b) { return a.change->time_ns < b.change->time_ns; });
   for (const auto& [timeline, change, pool_live] : changes) {
     Table::Row row = table.row();
     row.add(change->time_ns).add_owner(timeline->process).add(trace.threads[change->thread].tid);

@@ -25,9 +25,9 @@ enum class RoofGroup : uint8_t { Kernel, Op, Shape, Range };
 
 RoofGroup roof_group(const std::vector<std::string>& words) {
   if (words.empty()) return RoofGroup::Kernel;
-  constexpr std::pair<std::string_view, RoofGroup> kWords[] = {
+  constexpr std::pair<std::string_view, RoofGroup> kGroupWords[] = {
       {"kernel", RoofGroup::Kernel}, {"op", RoofGroup::Op}, {"shape", RoofGroup::Shape}, {"range", RoofGroup::Range}};
-  for (const auto& [word, group] : kWords) {
+  for (const auto& [word, group] : kGroupWords) {
     if (words.size() == 1 && words.front() == word) return group;
   }
   throw std::runtime_error("--group-by: the rows of roofline are one of kernel, op, shape or range");

@@ -86,9 +86,9 @@ class Targets {
 };
 
 // Outstanding operations of a stream or of all streams of a process, and when they ran. Computed at the first query.
-class Work {
+class SyncWork {
  public:
-  explicit Work(const AnalysisInput& input) : input_(input) {}
+  explicit SyncWork(const AnalysisInput& input) : input_(input) {}
 
   bool outstanding(uint32_t process, uint32_t stream, int64_t time_ns) {
     const std::vector<DepthStep>& steps = of(process, stream).steps;
@@ -160,7 +160,7 @@ Table report_syncs(const AnalysisInput& input) {
   const CallTable calls(trace);
   const Targets targets(trace, calls);
   const EventNames& names = input.views.event_names();
-  Work work(input);
+  SyncWork work(input);
   using Key =
       std::tuple<uint32_t, StringId, Target, uint32_t>;  // (thread, name of the call, target, group of its stack)
   std::map<Key, SyncSum> sums;

@@ -1,4 +1,5 @@
 #include "analyzer/symbols/symbols.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/symbols/debug_lines.h"
 
@@ -7,15 +8,6 @@
 #include <algorithm>
 
 namespace prof::analyzer {
-
-namespace {
-
-std::string_view file_name(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);
-  return path;
-}
-
-}  // namespace
 
 // The frames of one module that have no name yet, by address.
 struct Symbols::Wanted {

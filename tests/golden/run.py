@@ -30,7 +30,7 @@ def run_case(folder, prof, undump, update):
                 plog = os.path.join(scratch, name.removesuffix(".log.txt") + ".plog")
                 subprocess.run([undump, os.path.join(folder, name), plog], check=True)
         environment = {**os.environ, "PROF_SYMBOL_CACHE": "off", "PROF": prof, "UNDUMP": undump, "IN": folder, "TZ": "UTC", "LC_ALL": "C.UTF-8",
-                       "COLUMNS": "120"}
+                       "COLUMNS": "120", "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]}
         lines = open(os.path.join(folder, "cmd"), encoding="utf-8").read().splitlines()
         if not lines or not lines[0].startswith("# "):
             return "the first line of cmd does not say why the test exists"

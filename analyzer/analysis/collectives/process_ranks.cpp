@@ -1,4 +1,5 @@
 #include "analyzer/analysis/collectives/process_ranks.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/analysis/cost/library_call_text.h"
 #include "analyzer/base/json/json_text.h"
@@ -24,7 +25,6 @@ std::optional<uint32_t> whole_number(std::string_view text) {
   return value;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 // The digits at that place and what follows them.

@@ -8,7 +8,7 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int64_t kLongest = int64_t{1} << 56;
+constexpr int64_t kLongestBound = int64_t{1} << 56;
 
 bool is_event(const Node& node) { return node.kind() != NodeKind::Point && node.kind() != NodeKind::Join; }
 bool is_operation(const Node& node) { return (kind_bit(node.kind()) & kOperationNodes) != 0; }
@@ -63,7 +63,7 @@ void EventBounds::add_nodes(const DependencyGraph& graph) {
     const Node& node = graph.nodes()[id];
     source[id] = node.kind() != NodeKind::Join ? id : source[bound_by[id]];
     if (!is_event(node)) continue;
-    EventBound bound{bound_of(graph, id, source[bound_by[id]]), false, true, std::min(slack[id], kLongest)};
+    EventBound bound{bound_of(graph, id, source[bound_by[id]]), false, true, std::min(slack[id], kLongestBound)};
     int64_t& row = is_operation(node) ? operations_[node.row] : calls_[node.row];
     // A call that waited for nothing has the bound of its entry.
     if (node.has(kNodeReturns) && !node.has(kNodeBoundByOther)) bound.by = unpack(calls_, node.row).by;
@@ -89,7 +89,7 @@ void EventBounds::add_path(const DependencyGraph& graph) {
     if (node.kind() == NodeKind::Point) continue;
     int64_t& row = operation ? operations_[node.row] : calls_[node.row];
     EventBound bound = unpack(operation ? operations_ : calls_, node.row);
-    bound.time_ns = std::min((bound.critical ? bound.time_ns : 0) + step.end_ns - step.start_ns, kLongest);
+    bound.time_ns = std::min((bound.critical ? bound.time_ns : 0) + step.end_ns - step.start_ns, kLongestBound);
     bound.critical = true;
     row = pack(bound);
     const uint64_t track = operation ? uint64_t{1} << 32 | index(trace_.operations[node.row].stream()) : thread;

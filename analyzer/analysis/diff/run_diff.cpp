@@ -65,9 +65,9 @@ void append(SideRows& to, SideRows& from) {
   to.sums.add_all(from.sums);
 }
 
-class Matcher {
+class RunMatcher {
  public:
-  Matcher(size_t runs_now, size_t runs_before) : runs_now_(runs_now), runs_before_(runs_before) {}
+  RunMatcher(size_t runs_now, size_t runs_before) : runs_now_(runs_now), runs_before_(runs_before) {}
 
   void add(RunWork& run, size_t number, bool is_now) {
     for (RunRow& row : run.rows) {
@@ -370,7 +370,7 @@ RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const Di
   if (std::any_of(lines_now.begin(), lines_now.end(), [](const auto& lines) { return !lines.empty(); }) &&
       std::any_of(lines_before.begin(), lines_before.end(), [](const auto& lines) { return !lines.empty(); }))
     diff.lines = line_diff(lines_now, lines_before, diff.between_runs);
-  Matcher matcher(now.size(), before.size());
+  RunMatcher matcher(now.size(), before.size());
   for (size_t r = 0; r < now.size(); ++r) matcher.add(now[r], r, true);
   for (size_t r = 0; r < before.size(); ++r) matcher.add(before[r], r, false);
   std::vector<Matched> matched = matcher.take();

@@ -1,4 +1,5 @@
 #include "analyzer/analysis/idle/wait_names.h"
+#include "analyzer/base/text_parts.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,8 +14,6 @@ namespace {
 bool is_in(std::string_view word, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 // "Queue.get_nowait" -> queue, get, nowait; "waitForBatch" -> wait, for, batch. Without what is in parentheses.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;

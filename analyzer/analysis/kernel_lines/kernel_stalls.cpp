@@ -1,4 +1,5 @@
 #include "analyzer/analysis/kernel_lines/kernel_stalls.h"
+#include "analyzer/base/text_parts.h"
 
 #include "analyzer/analysis/kernel_lines/stall_reasons.h"
 #include "analyzer/analysis/select/selected_operations.h"
@@ -15,11 +16,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.find_last_of('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 bool is_issue(const Trace& trace, StringId reason) { return stall_reason(trace.text(reason)).name == kIssued; }
 
@@ -180,7 +176,7 @@ std::string KernelSums::kernel_name(uint32_t kernel) const {
 std::string KernelSums::line_text(const LineStalls& line, bool whole) const {
   if (line.frame.line == 0) return sass_place(kernel_name(line.kernels.front().first), line.offset);
   const std::string_view file = places_.text(line.frame.file);
-  return fmt::format("{}:{}", whole ? file : base_name(file), line.frame.line);
+  return fmt::format("{}:{}", whole ? file : file_name(file), line.frame.line);
 }
 
 std::string KernelSums::place_text(const PcPlace& place) const {
@@ -202,7 +198,7 @@ std::string KernelSums::calls_text(const PcPlace& place) const {
     const std::string name = i + 1 == frames.size()
                                  ? places_.name(places_.functions()[place.function], input_.options.names)
                                  : places_.name(frames[i], input_.options.names);
-    text += fmt::format(" in {} ({}:{})", name, base_name(places_.text(frames[i].file)), frames[i].line);
+    text += fmt::format(" in {} ({}:{})", name, file_name(places_.text(frames[i].file)), frames[i].line);
   }
   return text;
 }

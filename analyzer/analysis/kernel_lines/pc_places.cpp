@@ -39,11 +39,13 @@ void SampleSum::add(const SampleSum& other) {
 
 double share_half_width(const SampleSum& part, const SampleSum& whole) {
   if (whole.cycles <= 0 || whole.squares <= 0) return 0;
-  constexpr double kZ = 1.959963985;
+  constexpr double kNormalQuantile = 1.959963985;
   const double share = std::min(1.0, part.cycles / whole.cycles), number = whole.cycles * whole.cycles / whole.squares;
-  const double scale = 1 + kZ * kZ / number;
-  const double middle = (share + kZ * kZ / (2 * number)) / scale;
-  const double half = kZ / scale * std::sqrt(share * (1 - share) / number + kZ * kZ / (4 * number * number));
+  const double scale = 1 + kNormalQuantile * kNormalQuantile / number;
+  const double middle = (share + kNormalQuantile * kNormalQuantile / (2 * number)) / scale;
+  const double half =
+      kNormalQuantile / scale *
+      std::sqrt(share * (1 - share) / number + kNormalQuantile * kNormalQuantile / (4 * number * number));
   return std::max(share - (middle - half), middle + half - share);
 }
 

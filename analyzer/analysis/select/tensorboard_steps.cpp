@@ -7,15 +7,15 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-constexpr size_t kNoStep = std::numeric_limits<size_t>::max();
+constexpr int64_t kNeverBegun = std::numeric_limits<int64_t>::max();
+constexpr size_t kOutsideSteps = std::numeric_limits<size_t>::max();
 
 // The step whose host part contains the whole call.
 size_t step_of(const std::vector<Interval>& steps, const Interval& call) {
   const auto ends_later = std::partition_point(steps.begin(), steps.end(),
                                                [&](const Interval& step) { return step.end_ns <= call.begin_ns; });
   if (ends_later == steps.end() || call.begin_ns < ends_later->begin_ns || call.end_ns > ends_later->end_ns)
-    return kNoStep;
+    return kOutsideSteps;
   return static_cast<size_t>(ends_later - steps.begin());
 }
 
@@ -23,14 +23,14 @@ size_t step_of(const std::vector<Interval>& steps, const Interval& call) {
 
 Interval tensorboard_window(const std::vector<Interval>& steps, const std::vector<StepOperation>& operations) {
   struct OnDevice {
-    int64_t first_ns = kNever, last_ns = std::numeric_limits<int64_t>::min();
+    int64_t first_ns = kNeverBegun, last_ns = std::numeric_limits<int64_t>::min();
     uint64_t operations = 0;
   };
   std::vector<OnDevice> on_device(steps.size());
   std::vector<const StepOperation*> outside;
   for (const StepOperation& operation : operations) {
-    const size_t step = operation.has_call ? step_of(steps, operation.call) : kNoStep;
-    if (step == kNoStep) {
+    const size_t step = operation.has_call ? step_of(steps, operation.call) : kOutsideSteps;
+    if (step == kOutsideSteps) {
       outside.push_back(&operation);
       continue;
     }

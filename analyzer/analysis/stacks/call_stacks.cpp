@@ -91,9 +91,9 @@ StackId CallStacks::with_forward(uint32_t host_row, StackId own) {
 
 // The stack of the forward operator: its Python functions and "Call stack", else the stack of the first call inside it.
 StackId CallStacks::forward_stack(uint32_t link_row) {
-  constexpr uint32_t kLongestChain = 8;
+  constexpr uint32_t kMostForwards = 8;
   ForwardPart& part = forward_of_link_[link_row];
-  if (part.made || chain_ == kLongestChain) return part.stack;
+  if (part.made || chain_ == kMostForwards) return part.stack;
   part.made = true;
   const BackwardLink& link = links_->links()[link_row];
   StackId stack = op_stacks_ == nullptr ? StackId{} : of_range(link.outer_forward);

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kBuiltIn[] = {
+constexpr std::string_view kBuiltInRules[] = {
 #define PROF_FOLD_RULE(text) text,
 #include "analyzer/analysis/stacks/fold_rules.def"
 #undef PROF_FOLD_RULE
@@ -47,7 +47,7 @@ FoldRules FoldRules::read(const std::vector<std::string>& words) {
     if (file.bad()) throw std::runtime_error(fmt::format("--fold: cannot read '{}'", word));
   }
   if (!only) {
-    for (const std::string_view rule : kBuiltIn) rules.add(rule, "fold_rules.def", only);
+    for (const std::string_view rule : kBuiltInRules) rules.add(rule, "fold_rules.def", only);
   }
   return rules;
 }

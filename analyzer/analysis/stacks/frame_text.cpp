@@ -1,4 +1,5 @@
 #include "analyzer/analysis/stacks/frame_text.h"
+#include "analyzer/base/text_parts.h"
 
 #include <algorithm>
 #include <vector>
@@ -11,7 +12,6 @@ constexpr size_t kFewestAddressDigits = 6;
 constexpr size_t kFewestHashDigits = 32;
 constexpr std::string_view kEvalWithKey = "<eval_with_key>.";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 size_t count_from(std::string_view text, size_t at, bool (*is)(char)) {

@@ -1,4 +1,5 @@
 #include "analyzer/analysis/stacks/merged_stacks.h"
+#include "analyzer/base/text_parts.h"
 
 #include "preload/format/stack_definitions.h"
 
@@ -10,11 +11,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);
-  return path;
-}
 
 // The function that evaluates Python code. Parts of it that the compiler split off have its name and a suffix. From
 // Python 3.14 on the interpreter may consist of one function per instruction; these call each other by tail calls.

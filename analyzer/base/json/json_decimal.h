@@ -2,12 +2,12 @@
 // one.
 #pragma once
 
+#include "analyzer/base/text_parts.h"
+
 #include <cstdint>
 #include <string_view>
 
 namespace prof::analyzer {
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 enum class DecimalResult { Ok, NotANumber, OutOfRange };
 

@@ -1,4 +1,5 @@
 #include "analyzer/input/kineto/kineto_category.h"
+#include "analyzer/base/text_parts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -48,8 +49,6 @@ constexpr std::pair<std::string_view, KinetoClass> kCategories[] = {
     {"hpu_op", KinetoClass::Call},
     {"collective_comm", KinetoClass::Foreign},
 };
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // CUPTI's numbers; ROCm writes "Host" for pageable and for pinned memory.
 uint32_t memory_kind(std::string_view word) {

@@ -1,5 +1,6 @@
 // See log_text.h.
 #include "analyzer/input/log/log_text.h"
+#include "analyzer/base/json/json_text.h"
 
 #include "preload/format/codec.h"
 
@@ -18,20 +19,6 @@ using format::kBlockHeaderBytes;
 using format::kBlocksOffset;
 
 namespace {
-
-// Length of the UTF-8 character at the start of `text`; 0: none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  const size_t length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool outside = (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
-  return overlong || outside ? 0 : length;
-}
 
 class Writer {
  public:

@@ -53,7 +53,7 @@ struct Gpu {
 
 std::map<int64_t, Gpu> read_gpus(const SqliteFile& file) {
   std::map<int64_t, Gpu> gpus;
-  constexpr size_t kFirst = 4;
+  constexpr size_t kFirstColumn = 4;
   SqliteRows in(file, "TARGET_INFO_GPU",
                 {"id", "name", "uuid", "maxWarpsPerSm"
 #define PROF_NSYS_GPU(column, name) , column
@@ -66,7 +66,7 @@ std::map<int64_t, Gpu> read_gpus(const SqliteFile& file) {
     gpu.uuid = in.text(2);
     const int64_t warps = in.integer_or(3, 0);
     for (size_t i = 0; i < kGpuProperties.size(); ++i) {
-      const std::optional<int64_t> value = in.integer(kFirst + i);
+      const std::optional<int64_t> value = in.integer(kFirstColumn + i);
       if (!value || *value < 0) continue;
       const std::string name(kGpuProperties[i].name);
       gpu.properties.emplace_back(name, static_cast<uint64_t>(*value));

@@ -45,7 +45,7 @@ int32_t bounded(uint64_t number) {
 
 constexpr double kExactReals = 9007199254740992;  // 2^53: all whole numbers below are exact
 
-char* put_varint(char* to, uint64_t value) { return to + protozero::add_varint_to_buffer(to, value); }
+char* append_varint(char* to, uint64_t value) { return to + protozero::add_varint_to_buffer(to, value); }
 
 }  // namespace
 
@@ -167,9 +167,9 @@ void EventList::packet_slice(PacketWriter::TrackNumber track, int64_t begin_ns, 
     protozero::pbf_writer writer(flow_fields_);
     if (flows->launch != 0) {
       char bytes[16];
-      char* to = put_varint(put_varint(bytes, perfetto::event::kLegacyBindId << 3), flows->launch);
-      to = put_varint(put_varint(to, perfetto::event::kLegacyFlowDirection << 3),
-                      flows->launched ? perfetto::event::kFlowIn : perfetto::event::kFlowOut);
+      char* to = append_varint(append_varint(bytes, perfetto::event::kLegacyBindId << 3), flows->launch);
+      to = append_varint(append_varint(to, perfetto::event::kLegacyFlowDirection << 3),
+                         flows->launched ? perfetto::event::kFlowIn : perfetto::event::kFlowOut);
       writer.add_message(perfetto::event::kLegacy, bytes, static_cast<size_t>(to - bytes));
     }
     for (const uint64_t flow : flows->out) writer.add_fixed64(perfetto::event::kFlow, flow);
@@ -304,8 +304,8 @@ char* EventMembers::open(std::string_view key, size_t value_bytes) {
   if (events_.json()) {
     if (size_ != 0) *to++ = ',';
   } else {
-    to = put_varint(to, perfetto::event::kAnnotation << 3 | 2);
-    to = put_varint(to, key.size() + value_bytes);
+    to = append_varint(to, perfetto::event::kAnnotation << 3 | 2);
+    to = append_varint(to, key.size() + value_bytes);
   }
   return put_bytes(to, key);
 }
@@ -326,8 +326,8 @@ void EventMembers::add_count(EventKey key, uint64_t count) {
 
 void EventMembers::put_count(std::string_view piece, uint64_t count) {
   const auto bytes = static_cast<size_t>(protozero::length_of_varint(count));
-  char* const to = put_varint(open(piece, bytes + 1), perfetto::annotation::kUint << 3);
-  end(put_varint(to, count));
+  char* const to = append_varint(open(piece, bytes + 1), perfetto::annotation::kUint << 3);
+  end(append_varint(to, count));
 }
 
 void EventMembers::add_signed(EventKey key, int64_t value) {
@@ -336,8 +336,8 @@ void EventMembers::add_signed(EventKey key, int64_t value) {
   } else if (is_new(key) && events_.json()) {
     end(put_signed(open(events_.key(key), 24), value));
   } else if (is_new(key)) {
-    char* const to = put_varint(open(events_.key(key), 11), perfetto::annotation::kInt << 3);
-    end(put_varint(to, static_cast<uint64_t>(value)));
+    char* const to = append_varint(open(events_.key(key), 11), perfetto::annotation::kInt << 3);
+    end(append_varint(to, static_cast<uint64_t>(value)));
   }
 }
 
@@ -359,7 +359,7 @@ void EventMembers::add_double(std::string_view key_piece, double value, EventKey
     put_count(key_piece, static_cast<uint64_t>(value));
     return;
   }
-  char* to = put_varint(open(key_piece, 9), perfetto::annotation::kDouble << 3 | 1);
+  char* to = append_varint(open(key_piece, 9), perfetto::annotation::kDouble << 3 | 1);
   std::memcpy(to, &value, sizeof value);
   end(to + sizeof value);
 }

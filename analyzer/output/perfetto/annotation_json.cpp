@@ -13,7 +13,7 @@ namespace {
 using rapidjson::Value;
 
 constexpr int kMostDepth = 32;  // readers refuse messages that are nested deeper than 100
-constexpr auto kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag;
+constexpr auto kAnnotationFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag;
 
 std::string_view text_of(const Value& value) { return {value.GetString(), value.GetStringLength()}; }
 
@@ -49,7 +49,7 @@ std::string encoded(const Value& value, InternedTexts& texts, int depth) {
 
 std::string annotation_of_json(std::string_view json, InternedTexts& texts) {
   rapidjson::Document document;
-  document.Parse<kFlags>(json.data(), json.size());
+  document.Parse<kAnnotationFlags>(json.data(), json.size());
   if (document.HasParseError()) return texts.annotation_text(readable_utf8(json));
   return encoded(document, texts, 0);
 }
@@ -62,7 +62,7 @@ std::string annotations_of_members(std::string_view members, InternedTexts& text
 
 std::string annotations_of_object(std::string_view object, InternedTexts& texts) {
   rapidjson::Document parsed;
-  parsed.Parse<kFlags>(object.data(), object.size());
+  parsed.Parse<kAnnotationFlags>(object.data(), object.size());
   std::string to;
   if (parsed.HasParseError() || !parsed.IsObject()) return to;
   const rapidjson::Value& document = parsed;

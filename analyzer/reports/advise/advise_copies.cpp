@@ -137,7 +137,7 @@ void pageable_copies(const AdviceInput& in, std::vector<Advice>& found) {
   advice.finding = "copies of pageable memory";
   advice.action = "allocate with cudaHostAlloc, or pin_memory=True in the DataLoader: faster and asynchronous";
   some_copies(in, 1, std::move(advice), found,
-              [](uint32_t, const GpuOperation& copy) { return copy.touches_memory(kPageable); });
+              [](uint32_t, const GpuOperation& copy) { return copy.touches_memory(kPageableMemory); });
 }
 
 void small_copies(const AdviceInput& in, std::vector<Advice>& found) {
@@ -291,7 +291,7 @@ void copies_not_overlapped(const AdviceInput& in, std::vector<Advice>& found) {
   each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
     const GpuOperation& copy = operation_of(in, node);
     copies.add(node.row, copy.duration_ns());
-    pageable |= copy.touches_memory(kPageable);
+    pageable |= copy.touches_memory(kPageableMemory);
   });
   if (copies.count == 0) return;
   Advice advice;

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/idle/wait_names.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/base/text_parts.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/reports/advise/advise_idle_sentence.h"
 #include "analyzer/reports/advise/advise_rules.h"
@@ -39,8 +40,6 @@ const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
   const Piece* const first = pieces.data() + (step <= high ? high - step : 0);
   return *std::partition_point(first, pieces.data() + high, [&](const Piece& piece) { return piece.call < call; });
 }
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // `pageable`: whether the copies use pageable memory. Memory that is pinned need not be pinned.
 std::string_view action_for(GapPart part, bool pageable) {

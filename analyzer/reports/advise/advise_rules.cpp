@@ -24,7 +24,7 @@ uint32_t longest_call(const AdviceInput& in, const Scenario& scenario) {
 
 namespace {
 
-constexpr int64_t kShortKernelNs = 10'000, kShortGapNs = 10'000;
+constexpr int64_t kSmallKernelNs = 10'000, kShortGapNs = 10'000;
 constexpr uint64_t kManyKernels = 20, kManyAllocations = 3;
 constexpr double kDominating = 0.3;
 
@@ -73,7 +73,7 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
     const Node* const previous = std::exchange(last, &node);
     if (previous == nullptr || node.kind() != NodeKind::Kernel || previous->kind() != NodeKind::Kernel) return;
     const GpuOperation& other = operation_of(in, *previous);
-    if (operation.duration_ns() > kShortKernelNs || other.duration_ns() > kShortKernelNs ||
+    if (operation.duration_ns() > kSmallKernelNs || other.duration_ns() > kSmallKernelNs ||
         operation.start_ns - other.end_ns > kShortGapNs)
       return;
     operations.add(node.row, operation.duration_ns());
@@ -90,7 +90,7 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   advice.finding = "short kernels one after the other";
   advice.evidence =
       fmt::format("{} kernels below {} right after another one, {}; most: {} then {} ({})", operations.count,
-                  scaled_time(kShortKernelNs), scaled_time(operations.time_ns),
+                  scaled_time(kSmallKernelNs), scaled_time(operations.time_ns),
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first >> 32)),
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first)), most->second);
   advice.action = "fuse them: torch.compile, or one kernel by hand";

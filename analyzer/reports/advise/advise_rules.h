@@ -82,7 +82,7 @@ struct AdviceRule {
 
 std::span<const AdviceRule> advice_rules();
 
-inline constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
+inline constexpr uint32_t kPageableMemory = 1;  // CUPTI's memory kind
 
 // The nodes of one kind that a rule selects, counted as they are found.
 struct FoundNodes {
@@ -127,7 +127,7 @@ inline const GpuOperation& operation_of(const AdviceInput& in, const Node& node)
 template <class Take> bool any_pageable_copy(const AdviceInput& in, Take&& take) {
   bool found = false;
   in.graph.each_node(kind_bit(NodeKind::Copy), [&](uint32_t, const Node& node) {
-    found = found || (operation_of(in, node).touches_memory(kPageable) && take(node));
+    found = found || (operation_of(in, node).touches_memory(kPageableMemory) && take(node));
   });
   return found;
 }

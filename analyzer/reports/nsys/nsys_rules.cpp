@@ -1,6 +1,7 @@
 // The rules of `nsys analyze`: gpu_gaps, gpu_time_util, cuda_api_sync, cuda_memcpy_async, cuda_memcpy_sync and
 // cuda_memset_sync. Thresholds are nsys's: docs/reports/nsys.md.
 #include "analyzer/base/saturated.h"
+#include "analyzer/base/text_parts.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
 
@@ -11,12 +12,12 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kRowsInText = 50;
+constexpr size_t kRuleRowsInText = 50;
 
 Table rule_table(const char* name, const char* title, const char* question) {
   Table table = nsys_table(name, title);
   table.notes.push_back(question);
-  table.text_limit = kRowsInText;
+  table.text_limit = kRuleRowsInText;
   return table;
 }
 
@@ -219,8 +220,6 @@ template <class Take> Table memory_rule(const AnalysisInput& input, Table table,
   }
   return table;
 }
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace
 

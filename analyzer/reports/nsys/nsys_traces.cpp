@@ -41,13 +41,13 @@ Table report_nsys_cuda_api_trace(const AnalysisInput& input) {
 
 namespace {
 
-void add_kernel_cells(Table::Row& row, const Kernel& kernel) {
+void add_nsys_kernel_cells(Table::Row& row, const Kernel& kernel) {
   add_shape_cells(row, kernel);
   row.add(megabytes(kernel.static_shared_bytes)).add(megabytes(kernel.dynamic_shared_bytes));
   row.empty().empty().empty().empty();
 }
 
-void add_memory_cells(Table::Row& row, const GpuOperation& operation) {
+void add_nsys_memory_cells(Table::Row& row, const GpuOperation& operation) {
   for (int i = 0; i < 9; ++i) row.empty();
   row.add(megabytes(operation.bytes));
   // bytes / ns is GB/s
@@ -83,9 +83,9 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
     const bool is_kernel = operation.has_kernel();
     row.add(operation.start_ns + offset_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {
-      add_kernel_cells(row, trace.kernels[operation.detail]);
+      add_nsys_kernel_cells(row, trace.kernels[operation.detail]);
     } else {
-      add_memory_cells(row, operation);
+      add_nsys_memory_cells(row, operation);
     }
     add_place_cells(row, devices, stream);
     if (is_kernel) {

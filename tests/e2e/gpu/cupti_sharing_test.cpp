@@ -11,7 +11,7 @@ class SharedCupti : public testing::TestWithParam<const char*> {
 };
 
 // What profiled_program prints after `work` of 200 kernels if it collects everything, and if it collects nothing.
-const std::string kAll =
+const std::string kAllKinds =
     "kernels 200 serial 0 copies 1 fills 1 launches 200 other 0 early 0 late 0 threads right callbacks 0\n";
 const std::string kNothing =
     "kernels 0 serial 0 copies 0 fills 0 launches 0 other 0 early 0 late 0 threads right callbacks 0\n";
@@ -34,33 +34,33 @@ void expect_whole_log(const Ended& run, size_t works) {
 
 TEST_P(SharedCupti, StartedAndStoppedWhileRecordingBothGetEverything) {
   const Ended run = this->run({"200", "work", "start", "work", "stop", "work", "start", "work", "stop"});
-  EXPECT_EQ(run.output, kNothing + kAll + kNothing + kAll);
+  EXPECT_EQ(run.output, kNothing + kAllKinds + kNothing + kAllKinds);
   expect_whole_log(run, 4);
   EXPECT_EQ(run.counter(format::LossCounter::cupti_shared), 1u);
 }
 
 TEST_P(SharedCupti, HasGivenABufferAwayBeforeItFlushesAndHasItBackAfterwards) {
   const Ended run = this->run({"200", "start", "work_alone", "stop", "say", "start", "work_alone", "stop", "say"});
-  EXPECT_EQ(run.output, kAll + kAll);
+  EXPECT_EQ(run.output, kAllKinds + kAllKinds);
   expect_whole_log(run, 2);
 }
 
 TEST_P(SharedCupti, StartedBeforeTheFirstLaunchBothGetEverything) {
   const Ended run = this->run({"200", "subscribe", "start", "work", "stop", "work"});
-  EXPECT_EQ(run.output.substr(0, run.output.find("callbacks")), kAll.substr(0, kAll.find("callbacks")));
+  EXPECT_EQ(run.output.substr(0, run.output.find("callbacks")), kAllKinds.substr(0, kAllKinds.find("callbacks")));
   EXPECT_NE(run.output.find("callbacks 400\n"), std::string::npos) << "entry and exit of each launch: " << run.output;
   expect_whole_log(run, 2);
 }
 
 TEST_P(SharedCupti, ItsTimesAreOfItsOwnClock) {
   const Ended run = this->run({"200", "work", "clock", "start", "work", "stop"});
-  EXPECT_EQ(run.output, kNothing + kAll);
+  EXPECT_EQ(run.output, kNothing + kAllKinds);
   expect_whole_log(run, 2);
 }
 
 TEST_P(SharedCupti, ItsClockRegisteredFirstDoesNotBecomeTheLogs) {
   const Ended run = this->run({"200", "clock", "start", "work", "stop"});
-  EXPECT_EQ(run.output, kAll);
+  EXPECT_EQ(run.output, kAllKinds);
   expect_whole_log(run, 1);
   for (const std::string& line : run.lines("kernel_run")) {
     ASSERT_LT(field(line, "start"), 2 * field(run.lines("clock_anchor").back(), "monotonic_ns")) << line;
@@ -69,7 +69,7 @@ TEST_P(SharedCupti, ItsClockRegisteredFirstDoesNotBecomeTheLogs) {
 
 TEST_P(SharedCupti, ItsThreadIdsAreOfTheSortItAskedFor) {
   const Ended run = this->run({"200", "system", "start", "work", "stop"});
-  EXPECT_EQ(run.output, kAll);
+  EXPECT_EQ(run.output, kAllKinds);
   expect_whole_log(run, 1);
 }
 
@@ -81,7 +81,7 @@ TEST_P(SharedCupti, KernelsOneAtATimeAreMadeOfConcurrentOnes) {
 
 TEST_P(SharedCupti, WhereDriverCallsCannotBeNamedBothGetEverything) {
   const Ended run = this->run({"200", "work", "start", "work", "stop", "work"}, {"SIM=cupti no_driver_api"});
-  EXPECT_EQ(run.output, kNothing + kAll + kNothing);
+  EXPECT_EQ(run.output, kNothing + kAllKinds + kNothing);
   expect_whole_log(run, 3);
 }
 
@@ -95,7 +95,7 @@ TEST_P(SharedCupti, FinalizedByTheProgramTheRecordingGoesOn) {
 
 TEST_P(SharedCupti, WithGpuTimesOffItHasCuptiToItself) {
   const Ended run = this->run({"200", "start", "work", "stop", "work"}, {"PROF_GPU=off"});
-  EXPECT_EQ(run.output.substr(0, kAll.find("early")), kAll.substr(0, kAll.find("early")));
+  EXPECT_EQ(run.output.substr(0, kAllKinds.find("early")), kAllKinds.substr(0, kAllKinds.find("early")));
   EXPECT_EQ(run.records(), 0u);
   EXPECT_EQ(run.counter(format::LossCounter::cupti_shared), 0u);
 }

@@ -15,7 +15,7 @@ namespace {
 using format::StampClock;
 using Wide = WideNs;
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kRealtimeSecond = 1'000'000'000;
 constexpr uint64_t kStartUnixEpoch = 3;  // NVTX_TIMER_START_UNIX_EPOCH
 
 bool fits(Wide number) { return number <= INT64_MAX && number >= INT64_MIN; }
@@ -50,7 +50,7 @@ class Solver {
     frontier.clear();
     for (const auto& [id, clock] : defined_) {
       if (clock.start != kStartUnixEpoch || clock.resolution == 0 || lines_.contains(id)) continue;
-      const Wide ticks = Wide{realtime_ns} * static_cast<Wide>(clock.resolution) / kSecond;
+      const Wide ticks = Wide{realtime_ns} * static_cast<Wide>(clock.resolution) / kRealtimeSecond;
       const std::optional<int64_t> at_ns = known_(StampClock::Realtime, realtime_ns);
       if (!at_ns || !fits(ticks)) continue;
       std::vector<ClockLine::Point> points = {{static_cast<int64_t>(ticks), *at_ns}};
@@ -148,7 +148,7 @@ class Solver {
     if (!one || defined == defined_.end() || defined->second.resolution == 0) return;
     constexpr int64_t kSeconds = 1000;
     const Wide x = points[0].x + static_cast<Wide>(defined->second.resolution) * kSeconds;
-    if (fits(x)) points.push_back({static_cast<int64_t>(x), points[0].y_ns + kSeconds * kSecond});
+    if (fits(x)) points.push_back({static_cast<int64_t>(x), points[0].y_ns + kSeconds * kRealtimeSecond});
   }
 
   const ProgramClocks::KnownNs& known_;
@@ -178,7 +178,7 @@ std::optional<int64_t> ClockLine::ns(int64_t x) const {
       std::upper_bound(points_.begin(), points_.end(), x, [](int64_t at, const Point& point) { return at < point.x; });
   // Beyond an end the rate is that of ten seconds there. If only the last two points were used, which may be 10 ms
   // apart, half a millisecond's error would be 5 %.
-  constexpr int64_t kBase = 10 * kSecond;
+  constexpr int64_t kBase = 10 * kRealtimeSecond;
   size_t from = 0, to = 0;
   if (after == points_.begin()) {
     for (to = 1; to + 1 < points_.size() && points_[to + 1].y_ns - points_[0].y_ns <= kBase;) ++to;

@@ -9,7 +9,7 @@
 namespace prof::analyzer {
 namespace {
 
-constexpr uint32_t kFirst = 1, kSecond = 2;  // rows of Trace::host_streams: of streams 7 and 8
+constexpr uint32_t kFirstStream = 1, kSecondStream = 2;  // rows of Trace::host_streams: of streams 7 and 8
 
 // Two streams with known handles and a kernel each, and calls on them.
 class CallSyncsTest : public testing::Test {
@@ -33,8 +33,8 @@ class CallSyncsTest : public testing::Test {
   std::string syncs() {
     hand_.finish();
     Trace& trace = hand_.trace;
-    while (trace.host_streams.size() <= kSecond) trace.host_streams.emplace_back();
-    trace.host_streams[kFirst].stream = 0, trace.host_streams[kSecond].stream = 1;
+    while (trace.host_streams.size() <= kSecondStream) trace.host_streams.emplace_back();
+    trace.host_streams[kFirstStream].stream = 0, trace.host_streams[kSecondStream].stream = 1;
     constexpr uint32_t kLaunchCalls = 2;
     for (uint32_t i = 0; i < calls_.size(); ++i) {
       HostEvent& event = trace.host[kLaunchCalls + i];
@@ -66,11 +66,11 @@ class CallSyncsTest : public testing::Test {
 };
 
 TEST_F(CallSyncsTest, EachKindIsToldByItsCall) {
-  call("cudaEventRecord", kFirst, 0xe1);
-  call("cudaStreamWaitEvent", kSecond, 0xe1);
+  call("cudaEventRecord", kFirstStream, 0xe1);
+  call("cudaStreamWaitEvent", kSecondStream, 0xe1);
   call("cudaEventSynchronize", 0, 0xe1);
   call("cudaEventQuery", 0, 0xe1);
-  call("cudaStreamSynchronize", kSecond);
+  call("cudaStreamSynchronize", kSecondStream);
   call("cudaDeviceSynchronize", 0);
   EXPECT_EQ(
       syncs(),
@@ -78,45 +78,45 @@ TEST_F(CallSyncsTest, EachKindIsToldByItsCall) {
 }
 
 TEST_F(CallSyncsTest, AWaitIsForTheLatestRecordBeforeIt) {
-  call("cuEventRecord", kFirst, 0xe1);
-  call("cuEventRecord", kFirst, 0xe2);
-  call("cuEventRecord", kFirst, 0xe1);
+  call("cuEventRecord", kFirstStream, 0xe1);
+  call("cuEventRecord", kFirstStream, 0xe2);
+  call("cuEventRecord", kFirstStream, 0xe1);
   call("cuEventSynchronize", 0, 0xe1);
-  call("cuEventRecord", kSecond, 0xe1);
+  call("cuEventRecord", kSecondStream, 0xe1);
   call("cuEventSynchronize", 0, 0xe2);
   call("cuEventSynchronize", 0, 0xe1);
   EXPECT_EQ(syncs(), "3:event for 7 at 2 event 1; 5:event for 7 at 1 event 2; 6:event for 8 at 4 event 1; ");
 }
 
 TEST_F(CallSyncsTest, NothingWaitsWhereTheCallFailedOrNeverReturnedOrIsPartOfAnother) {
-  call("cudaStreamSynchronize", kFirst, 0, 700);
-  call("cudaStreamSynchronize", kFirst, 0, 0, kHostUnfinished);
-  call("cudaStreamSynchronize", kFirst, 0, 0, kHostNested);
-  call("cudaStreamQuery", kFirst);
+  call("cudaStreamSynchronize", kFirstStream, 0, 700);
+  call("cudaStreamSynchronize", kFirstStream, 0, 0, kHostUnfinished);
+  call("cudaStreamSynchronize", kFirstStream, 0, 0, kHostNested);
+  call("cudaStreamQuery", kFirstStream);
   EXPECT_EQ(syncs(), "");
 }
 
 TEST_F(CallSyncsTest, NothingWaitsForARecordThatTheLogDoesNotHave) {
-  call("cudaStreamWaitEvent", kFirst, 0xe1);
+  call("cudaStreamWaitEvent", kFirstStream, 0xe1);
   call("cudaEventSynchronize", 0, 0xe1);
   EXPECT_EQ(syncs(), "");
 }
 
 TEST_F(CallSyncsTest, AStreamDoesNotWaitForItself) {
-  call("cudaEventRecord", kFirst, 0xe1);
-  call("cudaStreamWaitEvent", kFirst, 0xe1);
+  call("cudaEventRecord", kFirstStream, 0xe1);
+  call("cudaStreamWaitEvent", kFirstStream, 0xe1);
   EXPECT_EQ(syncs(), "");
 }
 
 TEST_F(CallSyncsTest, NothingWaitsUnderCapture) {
-  call("cudaEventRecord", kFirst, 0xe0);
-  call("cudaStreamBeginCapture", kFirst);
-  call("cudaEventRecord", kFirst, 0xe1);
-  call("cudaStreamWaitEvent", kSecond, 0xe1);  // is captured from here on
-  call("cudaStreamWaitEvent", kSecond, 0xe0);
-  call("cudaStreamEndCapture", kFirst);
-  call("cudaStreamWaitEvent", kSecond, 0xe1);  // marks a place in a graph and has no other effect
-  call("cudaStreamWaitEvent", kSecond, 0xe0);
+  call("cudaEventRecord", kFirstStream, 0xe0);
+  call("cudaStreamBeginCapture", kFirstStream);
+  call("cudaEventRecord", kFirstStream, 0xe1);
+  call("cudaStreamWaitEvent", kSecondStream, 0xe1);  // is captured from here on
+  call("cudaStreamWaitEvent", kSecondStream, 0xe0);
+  call("cudaStreamEndCapture", kFirstStream);
+  call("cudaStreamWaitEvent", kSecondStream, 0xe1);  // marks a place in a graph and has no other effect
+  call("cudaStreamWaitEvent", kSecondStream, 0xe0);
   EXPECT_EQ(syncs(), "7:wait 8 for 7 at 0 event 2; ");
 }
 

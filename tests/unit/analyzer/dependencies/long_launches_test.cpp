@@ -15,7 +15,7 @@ namespace {
 using tests::HandTrace;
 
 // One letter for each call in order: L if it is long.
-std::string found(HandTrace& hand, std::string_view wanted_api = "cudaLaunchKernel") {
+std::string long_calls(HandTrace& hand, std::string_view wanted_api = "cudaLaunchKernel") {
   const Trace& trace = hand.finish();
   std::vector<bool> wanted(trace.apis.size());
   for (const HostEvent& event : trace.host) {
@@ -37,33 +37,33 @@ void calls(HandTrace& hand, std::string_view api, const std::vector<int64_t>& du
 TEST(LongLaunches, AreMoreThanFiveTimesTheMedian) {
   HandTrace of_three;  // median 10
   calls(of_three, "cudaLaunchKernel", {2, 10, 50});
-  EXPECT_EQ(found(of_three), "---");
+  EXPECT_EQ(long_calls(of_three), "---");
   HandTrace longer;
   calls(longer, "cudaLaunchKernel", {2, 51, 10});
-  EXPECT_EQ(found(longer), "-L-");
+  EXPECT_EQ(long_calls(longer), "-L-");
   HandTrace of_four;  // the lower one of the two in the middle: 4
   calls(of_four, "cudaLaunchKernel", {2, 10, 4, 21});
-  EXPECT_EQ(found(of_four), "---L");
+  EXPECT_EQ(long_calls(of_four), "---L");
   HandTrace of_seven;
   calls(of_seven, "cudaLaunchKernel", {1, 1, 1, 10, 10, 45, 60});
-  EXPECT_EQ(found(of_seven), "------L");
+  EXPECT_EQ(long_calls(of_seven), "------L");
 }
 
 TEST(LongLaunches, NoneIfThereIsOneCallOfItsName) {
   HandTrace hand;
   calls(hand, "cudaLaunchKernel", {1'000'000});
-  EXPECT_EQ(found(hand), "-");
+  EXPECT_EQ(long_calls(hand), "-");
 }
 
 TEST(LongLaunches, EachNameHasItsOwnMedianAndOthersHaveNone) {
   HandTrace hand;
   calls(hand, "cudaLaunchKernel", {10, 10, 10, 60});
   calls(hand, "cudaGraphLaunch", {100, 100, 100, 400, 600});
-  EXPECT_EQ(found(hand), "---L-----");
+  EXPECT_EQ(long_calls(hand), "---L-----");
   HandTrace graphs;
   calls(graphs, "cudaLaunchKernel", {10, 10, 10, 60});
   calls(graphs, "cudaGraphLaunch", {100, 100, 100, 400, 600});
-  EXPECT_EQ(found(graphs, "cudaGraphLaunch"), "--------L");
+  EXPECT_EQ(long_calls(graphs, "cudaGraphLaunch"), "--------L");
 }
 
 }  // namespace

@@ -15,20 +15,20 @@ namespace {
 
 using tests::LogBuilder;
 
-constexpr uint64_t kBase = 1'000'000;
+constexpr uint64_t kTableBase = 1'000'000;
 
-struct StackLog {
+struct TableLog {
   LogBuilder log;
   std::deque<std::vector<uint64_t>> lists;
   uint32_t strings = 0;
 
-  StackLog() {
+  TableLog() {
     log.header.pid = 100;
-    log.header.start_tick = log.header.start_monotonic_ns = kBase;
+    log.header.start_tick = log.header.start_monotonic_ns = kTableBase;
     log.define(format::MetaDef{"stacks", "launch"});
     log.define(format::ApiDef{format::ApiId{1}, "cuLaunchKernel"});
     log.define(format::ApiDef{format::ApiId{2}, "cuStreamSynchronize"});
-    log.add(1, format::ThreadDef{format::ThreadOrdinal{1}, 500, kBase, "t"});
+    log.add(1, format::ThreadDef{format::ThreadOrdinal{1}, 500, kTableBase, "t"});
   }
   format::StringId text(std::string_view text) {
     log.define(format::StringPart{format::StringId{++strings}, text.size(), 0, text});
@@ -53,7 +53,7 @@ struct StackLog {
   }
   void launch(uint64_t end, uint32_t stack) {
     format::KernelLaunch launch;
-    launch.end = kBase + end, launch.duration = 5, launch.stack = format::StackId{stack};
+    launch.end = kTableBase + end, launch.duration = 5, launch.stack = format::StackId{stack};
     log.add(1, launch);
   }
   std::unique_ptr<Trace> build() {
@@ -76,7 +76,7 @@ std::vector<std::string> texts(const Trace& trace, uint32_t stack) {
 using Texts = std::vector<std::string>;
 
 TEST(Stacks, AnAddressIsReadByTheFileThatWasThereThen) {
-  StackLog log;
+  TableLog log;
   log.image(1, 0, 0x10000, 0x20000, "/lib/libold.so");
   log.stack(1, 0, {0x10100, 0x18000});
   log.log.define(format::ImageGone{format::ImageId{1}, 1});
@@ -92,7 +92,7 @@ TEST(Stacks, AnAddressIsReadByTheFileThatWasThereThen) {
 }
 
 TEST(Stacks, AReturnAddressRightBehindTheCodeBelongsToIt) {
-  StackLog log;
+  TableLog log;
   log.image(1, 0, 0x10000, 0x20000, "/lib/first.so");
   log.image(2, 0, 0x20000, 0x30000, "/lib/second.so");
   log.stack(1, 0, {0x20000, 0x20001, 0x10000});
@@ -102,7 +102,7 @@ TEST(Stacks, AReturnAddressRightBehindTheCodeBelongsToIt) {
 }
 
 TEST(Stacks, EqualStacksUnderTwoIdsAreOne) {
-  StackLog log;
+  TableLog log;
   log.image(1, 0, 0x10000, 0x20000, "/lib/a.so");
   log.stack(1, 0, {0x10100, 0x10200});
   log.stack(2, 0, {0x10100, 0x10200});
@@ -117,7 +117,7 @@ TEST(Stacks, EqualStacksUnderTwoIdsAreOne) {
 }
 
 TEST(Stacks, PythonFramesKeepFileLineFunctionAndEntry) {
-  StackLog log;
+  TableLog log;
   format::PythonFrameDef frame;
   frame.id = format::PythonFrameId{1}, frame.file = log.text("/app/model.py");
   frame.function = log.text("Net.forward"), frame.line = 57, frame.first_line = 50;
@@ -132,7 +132,7 @@ TEST(Stacks, PythonFramesKeepFileLineFunctionAndEntry) {
 }
 
 TEST(Stacks, TheCoverageLineCountsLaunchesWithAStackAndSaysWhatOthersLack) {
-  StackLog log;
+  TableLog log;
   log.stack(1, 0, {0x10100});
   log.stack(2, 0, {0x10100}, {}, format::kStackNativeCut);
   log.stack(3, 0, {}, {}, format::kStackNoNative);
@@ -142,7 +142,7 @@ TEST(Stacks, TheCoverageLineCountsLaunchesWithAStackAndSaysWhatOthersLack) {
   log.stack(7, 0, {0x10100}, {}, format::kStackFramePointers);
   for (uint32_t i = 0; i <= 7; ++i) log.launch(100 * (i + 1), i);
   format::StackedCall wait;
-  wait.end = kBase + 900, wait.duration = 50, wait.api = format::ApiId{2}, wait.stack = format::StackId{1};
+  wait.end = kTableBase + 900, wait.duration = 50, wait.api = format::ApiId{2}, wait.stack = format::StackId{1};
   log.log.add(1, wait);
   const auto trace = log.build();
   EXPECT_NE(coverage_line(*trace).find("; launches with stack 6 (cut at PROF_STACK_DEPTH 2, ended at unknown code 1, "

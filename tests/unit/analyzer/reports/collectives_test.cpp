@@ -122,12 +122,12 @@ TEST(CollectiveKernels, OfARecordedTraceAreThoseThatItsKernelsName) {
 }
 
 // Operators of one thread, each with a kernel that is launched at a given time.
-class TraceText {
+class CollectiveText {
  public:
-  TraceText& collective(int begin, int end, std::string_view members) {
+  CollectiveText& collective(int begin, int end, std::string_view members) {
     return event("cpu_op", "record_param_comms", begin, end, fmt::format(R"("External id":{}{})", ++ids_, members));
   }
-  TraceText& kernel(std::string_view name, int launched, int start, int end) {
+  CollectiveText& kernel(std::string_view name, int launched, int start, int end) {
     event("cuda_runtime", "cudaLaunchKernelExC", launched, launched + 1, fmt::format(R"("correlation":{})", ++ids_));
     text_ += fmt::format(
         R"(,{{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":7,"ts":{},"dur":{},"args":{{"correlation":{},"device":0,"stream":7}}}})",
@@ -139,7 +139,8 @@ class TraceText {
   }
 
  private:
-  TraceText& event(std::string_view category, std::string_view name, int begin, int end, std::string_view arguments) {
+  CollectiveText& event(std::string_view category, std::string_view name, int begin, int end,
+                        std::string_view arguments) {
     text_ += fmt::format(R"(,{{"ph":"X","cat":"{}","name":"{}","pid":10,"tid":11,"ts":{},"dur":{},"args":{{{}}}}})",
                          category, name, begin, end - begin, arguments);
     return *this;
@@ -151,12 +152,13 @@ class TraceText {
 constexpr std::string_view kGather =
     R"(,"Collective name":"_allgather_base","dtype":"BFloat16","In msg nelems":500,"Out msg nelems":2000,"Group size":4,)"
     R"("Rank":2,"Process Group Name":"pg, \"3\"")";
-constexpr std::string_view kWait = R"(,"Collective name":"wait","In msg nelems":0,"Out msg nelems":0,"Group size":4)";
+constexpr std::string_view kWaitMembers =
+    R"(,"Collective name":"wait","In msg nelems":0,"Out msg nelems":0,"Group size":4)";
 constexpr std::string_view kSend =
     R"(,"Collective name":"send 2->3","dtype":"Float","In msg nelems":10,"Out msg nelems":10,"Group size":4,"Dst Rank":3)";
 
 TEST(CollectiveCalls, AKernelHasTheArgumentsOfTheOperatorAroundItsLaunch) {
-  const auto trace = TraceText()
+  const auto trace = CollectiveText()
                          .collective(0, 50, kGather)
                          .kernel("ncclDevKernel_AllGather_RING_LL", 10, 100, 110)
                          .kernel("copy_of_the_argument", 5, 90, 95)
@@ -183,7 +185,7 @@ TEST(CollectiveCalls, AKernelHasTheArgumentsOfTheOperatorAroundItsLaunch) {
 
 TEST(CollectiveCalls, OfNestedOperatorsTheInnermostThatIsStillOpenIsTheCall) {
   const auto trace =
-      TraceText().collective(0, 50, kGather).collective(5, 8, kSend).kernel("ncclKernel", 10, 100, 110).import();
+      CollectiveText().collective(0, 50, kGather).collective(5, 8, kSend).kernel("ncclKernel", 10, 100, 110).import();
   const auto call = CollectiveCalls(*trace).of(trace->operations[0]);
   ASSERT_TRUE(call);
   EXPECT_EQ(call->name, "_allgather_base");
@@ -191,9 +193,9 @@ TEST(CollectiveCalls, OfNestedOperatorsTheInnermostThatIsStillOpenIsTheCall) {
 }
 
 TEST(CollectiveCalls, AWaitIsNoCallAndALaunchBehindAllCallsIsThatOfAGroup) {
-  const auto trace = TraceText()
+  const auto trace = CollectiveText()
                          .collective(0, 10, kSend)
-                         .collective(12, 14, kWait)
+                         .collective(12, 14, kWaitMembers)
                          .kernel("ncclDevKernel_SendRecv", 20, 100, 110)
                          .import();
   const auto call = CollectiveCalls(*trace).of(trace->operations[0]);
@@ -205,7 +207,7 @@ TEST(CollectiveCalls, AWaitIsNoCallAndALaunchBehindAllCallsIsThatOfAGroup) {
 
 TEST(CollectiveCalls, DamagedArgumentsAreNoNumbers) {
   const auto trace =
-      TraceText()
+      CollectiveText()
           .collective(
               0, 50,
               R"(,"Collective name":"allreduce","dtype":"Float","In msg nelems":-5,"Out msg nelems":"x","Group size":-1)")

@@ -5,11 +5,11 @@
 #include "analyzer/reports/breakdown.h"
 #include "analyzer/reports/kernels.h"
 #include "analyzer/reports/reports.h"
+#include "tests/unit/analyzer/reports/torch_recording.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,13 +20,9 @@ namespace prof::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
+using tests::data_folder;
 
-fs::path data_folder() {
-  const char* const given = std::getenv("PROF_SHARED_DATA");
-  return given != nullptr ? fs::path(given) : fs::path(PROF_SOURCE_DIR) / "../shared/data";
-}
-
-std::string text_of(const fs::path& path) {
+std::string whole_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -172,7 +168,7 @@ TEST_F(ExactAnswers, AreReproducedForEveryTrace) {
   for (const fs::path& path : traces) {
     SCOPED_TRACE(path);
     rapidjson::Document answers;
-    const std::string text = text_of(answers_of(path));
+    const std::string text = whole_text(answers_of(path));
     answers.Parse(text.c_str());
     ASSERT_TRUE(answers.IsObject());
     Recorded recorded(path);
@@ -227,7 +223,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 }
 
 std::vector<std::vector<std::string>> rows_of(const fs::path& path) {
-  std::istringstream in(text_of(path));
+  std::istringstream in(whole_text(path));
   std::vector<std::vector<std::string>> rows;
   std::string line;
   std::getline(in, line);  // titles

@@ -15,7 +15,7 @@ namespace {
 using tests::cell_text;
 using tests::HandTrace;
 
-constexpr uint32_t kRuns = 150;
+constexpr uint32_t kRandomTraces = 150;
 
 // The sum of a column over the rows for which `wanted` is true.
 template <class Wanted> int64_t sum_of(const Table& table, std::string_view key, Wanted&& wanted) {
@@ -33,7 +33,7 @@ class IdleSums : public testing::Test {
  protected:
   // Calls check(run, its window, the idle time of all devices in it).
   template <class Check> void for_random_runs(Check&& check) {
-    for (uint32_t seed = 0; seed < kRuns; ++seed) {
+    for (uint32_t seed = 0; seed < kRandomTraces; ++seed) {
       SCOPED_TRACE(seed);
       HandTrace hand;
       tests::random_run(hand, seed);

@@ -14,7 +14,7 @@ namespace {
 
 using tests::HandTrace;
 
-std::string written(const Table& table, TableFormat format) {
+std::string written_table(const Table& table, TableFormat format) {
   std::string text;
   Sink sink(&text);
   write_table(table, format, TimeUnit::Auto, sink);
@@ -23,7 +23,7 @@ std::string written(const Table& table, TableFormat format) {
 }
 
 // Two processes, four threads and streams. Each step is a range around four launches, a copy and a wait.
-void steps(HandTrace& hand, uint32_t count) {
+void listed_steps(HandTrace& hand, uint32_t count) {
   const uint32_t process = hand.process(200), device = hand.device(process, 0);
   hand.trace.processes[0].executable = "/bin/train", hand.trace.processes[1].executable = "/bin/serve";
   const uint32_t threads[] = {0, hand.thread(0, 501), hand.thread(process, 600), hand.thread(process, 601)};
@@ -68,7 +68,7 @@ class Listings : public testing::TestWithParam<Listing> {
  protected:
   static HandTrace& hand() {
     static HandTrace trace;
-    static const bool made = (steps(trace, kSteps), trace.finish(), true);
+    static const bool made = (listed_steps(trace, kSteps), trace.finish(), true);
     EXPECT_TRUE(made);
     return trace;
   }
@@ -87,16 +87,16 @@ TEST_P(Listings, AreWhatTheStoredTableIsInEveryForm) {
   ASSERT_GE(made.rows(), kSteps);
   ASSERT_EQ(kept.rows(), made.rows());
   for (const TableFormat format : {TableFormat::Text, TableFormat::Csv, TableFormat::Json})
-    EXPECT_TRUE(written(made, format) == written(kept, format)) << static_cast<int>(format);
+    EXPECT_TRUE(written_table(made, format) == written_table(kept, format)) << static_cast<int>(format);
 }
 
 TEST_P(Listings, CutAreTheFirstRowsOfAll) {
-  const std::string all = written(listing(), TableFormat::Csv);
+  const std::string all = written_table(listing(), TableFormat::Csv);
   for (const size_t limit : {1, 7, 3000}) {
     Table cut = listing();
     cut.limit(limit);
     ASSERT_EQ(cut.rows(), limit);
-    const std::string text = written(cut, TableFormat::Csv);
+    const std::string text = written_table(cut, TableFormat::Csv);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<ptrdiff_t>(limit + 1));
     EXPECT_TRUE(all.starts_with(text)) << "first " << limit;
   }
@@ -107,13 +107,13 @@ TEST_P(Listings, SortedAndCutAreTheFirstRowsOfAllSorted) {
     Table sorted = stored(), listed = listing();
     ASSERT_TRUE(sorted.sort_by(key));
     ASSERT_TRUE(listed.sort_by(key));
-    const std::string all = written(sorted, TableFormat::Csv);
-    EXPECT_TRUE(written(listed, TableFormat::Csv) == all) << key;
+    const std::string all = written_table(sorted, TableFormat::Csv);
+    EXPECT_TRUE(written_table(listed, TableFormat::Csv) == all) << key;
     for (const bool made : {false, true}) {
       Table cut = made ? stored() : listing();
       ASSERT_TRUE(cut.sort_by(key, 100));
       ASSERT_EQ(cut.rows(), 100u);
-      EXPECT_TRUE(all.starts_with(written(cut, TableFormat::Csv))) << key;
+      EXPECT_TRUE(all.starts_with(written_table(cut, TableFormat::Csv))) << key;
     }
   }
   Table twice = listing();
@@ -122,13 +122,13 @@ TEST_P(Listings, SortedAndCutAreTheFirstRowsOfAllSorted) {
   Table expected = stored();
   ASSERT_TRUE(expected.sort_by(GetParam().sort));
   ASSERT_TRUE(expected.sort_by(GetParam().text_sort));
-  EXPECT_TRUE(written(twice, TableFormat::Csv) == written(expected, TableFormat::Csv));
+  EXPECT_TRUE(written_table(twice, TableFormat::Csv) == written_table(expected, TableFormat::Csv));
 }
 
 TEST_P(Listings, GrowWithTheInput) {
-  EXPECT_LE(tests::growth(4000, steps,
+  EXPECT_LE(tests::growth(4000, listed_steps,
                           [](const AnalysisInput& input) {
-                            ASSERT_GE(written(GetParam().report(input), TableFormat::Csv).size(), 4000u);
+                            ASSERT_GE(written_table(GetParam().report(input), TableFormat::Csv).size(), 4000u);
                           }),
             tests::kMostGrowth);
 }
@@ -156,7 +156,7 @@ TEST(Listing, MakesOnlyWhatIsShown) {
   Table table = numbers(1'000'000, made);
   EXPECT_EQ(table.rows(), 1'000'000u);
   table.limit(3);
-  EXPECT_EQ(written(table, TableFormat::Csv), "A,T\n0,0\n1,1\n2,2\n");
+  EXPECT_EQ(written_table(table, TableFormat::Csv), "A,T\n0,0\n1,1\n2,2\n");
   EXPECT_EQ(made, 3u);
 }
 
@@ -170,7 +170,7 @@ TEST(Listing, KeepsTextsApartThatAreNew) {
   });
   std::string expected = "T\n";
   for (uint32_t row = 0; row < kRows; ++row) expected += "text " + std::to_string(row) + "\n";
-  EXPECT_TRUE(written(table, TableFormat::Csv) == expected);
+  EXPECT_TRUE(written_table(table, TableFormat::Csv) == expected);
   EXPECT_EQ(made, 0u);
 }
 
@@ -183,12 +183,12 @@ TEST(Listing, AnErrorOfARowReachesTheCaller) {
       into.row().add(row);
     }
   });
-  EXPECT_THROW(written(table, TableFormat::Csv), std::runtime_error);
+  EXPECT_THROW(written_table(table, TableFormat::Csv), std::runtime_error);
 }
 
 TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
   HandTrace hand;
-  steps(hand, 100);
+  listed_steps(hand, 100);
   hand.trace.processes[1].rank = 3;
   hand.finish();
   const size_t all = hand.report(report_gpu_trace).rows();
@@ -228,7 +228,7 @@ TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
 
 TEST(Listing, DevicesStreamsAndThreadsThatAreNotInTheInputAreNamedWithThoseThatAre) {
   HandTrace hand;
-  steps(hand, 10);
+  listed_steps(hand, 10);
   hand.finish();
   MemoryEvent allocation;
   allocation.device = 7, allocation.bytes = 1;
@@ -259,7 +259,7 @@ TEST(Listing, DevicesStreamsAndThreadsThatAreNotInTheInputAreNamedWithThoseThatA
 
 TEST(Listing, AStreamWithoutADeviceBelongsToNoProcess) {
   HandTrace hand;
-  steps(hand, 10);
+  listed_steps(hand, 10);
   hand.finish();
   hand.trace.streams.emplace_back().device =
       DeviceId{99};  // as from a log whose definition of the device was unreadable
@@ -272,7 +272,7 @@ TEST(Listing, AStreamWithoutADeviceBelongsToNoProcess) {
 // The replay changes only events of the selected process.
 TEST(Listing, AProcessIsAskedAboutByItself) {
   HandTrace hand;
-  steps(hand, 100);
+  listed_steps(hand, 100);
   hand.finish();
   hand.selection.process_words = {"200"};
   hand.selection.find_processes(hand.trace);

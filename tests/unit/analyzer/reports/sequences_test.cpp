@@ -14,7 +14,7 @@ namespace {
 
 using tests::HandTrace;
 
-constexpr int64_t kLong = 2 * kSequencePause;
+constexpr int64_t kLongPause = 2 * kSequencePause;
 
 // Kernels named by letters, 100 ns each, 10 ns apart, with launches of 5 ns. A dot is a pause of 50 ns, a space a long
 // one.
@@ -24,7 +24,7 @@ int64_t run(HandTrace& hand, std::string_view letters, int64_t at = 0, uint32_t 
     if (letter == '.') {
       at += 40;
     } else if (letter == ' ') {
-      at += kLong;
+      at += kLongPause;
     } else {
       hand.launch(at, at + 5, ++correlation);
       hand.kernel(at, at + 100, correlation, stream, std::string(1, letter));

@@ -9,7 +9,7 @@
 namespace prof::analyzer {
 namespace {
 
-constexpr uint32_t kManagedToDevice = 1 | 5 << 8 | 3 << 16, kNsysToHost = 12, kPinnedToDevice = 1 | 2 << 8 | 3 << 16;
+constexpr uint32_t kManagedToDevice = 1 | 5 << 8 | 3 << 16, kNsysToHost = 12, kProgramCopy = 1 | 2 << 8 | 3 << 16;
 
 struct ManagedRun : tests::HandTrace {
   explicit ManagedRun(std::string_view format) {
@@ -17,7 +17,7 @@ struct ManagedRun : tests::HandTrace {
     copy(0, 100, 0, 4096, kManagedToDevice);
     copy(200, 250, 0, 8192, kNsysToHost);
     copy(300, 320, 0, 1000, kManagedToDevice);
-    copy(400, 430, 0, 77, kPinnedToDevice);  // a copy of the program whose call is not in the trace
+    copy(400, 430, 0, 77, kProgramCopy);  // a copy of the program whose call is not in the trace
     finish();
   }
 };

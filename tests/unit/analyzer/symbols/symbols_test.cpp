@@ -52,9 +52,9 @@ struct Found {
   bool inlined;
 };
 
-class Answers {
+class SymbolAnswers {
  public:
-  Answers(const ModuleFiles& files, std::vector<uint64_t> addresses, const WorkerLimits& limits = {})
+  SymbolAnswers(const ModuleFiles& files, std::vector<uint64_t> addresses, const WorkerLimits& limits = {})
       : addresses_(addresses), answer_(find_symbols({{files, std::move(addresses)}}, strings_, limits)[0]) {}
   std::vector<Found> at(uint64_t address) const {
     const auto i =
@@ -97,7 +97,7 @@ TEST(Symbols, AnInlinedFunctionIsAFrameOfItsOwn) {
   const std::vector<uint64_t> addresses = addresses_of(*file, "fixture::outer(int)");
   ASSERT_FALSE(addresses.empty());
   const std::map<std::string, uint32_t> lines = marked_lines();
-  const Answers answers({file->path(), file->path(), {}}, addresses);
+  const SymbolAnswers answers({file->path(), file->path(), {}}, addresses);
   EXPECT_EQ(answers.problem(), "");
   size_t inlined = 0;
   for (const uint64_t address : addresses) {
@@ -125,7 +125,7 @@ TEST(Symbols, TemplatesAndCFunctionsHaveTheirWholeNames) {
        {"int fixture::twice<int>(int)", "double fixture::twice<double>(double)", "plain_c_function"}) {
     const std::vector<uint64_t> addresses = addresses_of(*file, function);
     ASSERT_FALSE(addresses.empty()) << function;
-    const Answers answers({file->path(), file->path(), {}}, addresses);
+    const SymbolAnswers answers({file->path(), file->path(), {}}, addresses);
     EXPECT_EQ(answers.at(addresses.front()).back().function, function);
     EXPECT_EQ(answers.at(addresses.front()).back().line != 0, has_debug_lines());
   }
@@ -137,7 +137,7 @@ TEST(Symbols, AStrippedFileIsNamedByItsSeparateDebugFile) {
   EXPECT_EQ(files.lines, kFolder + "libstripped.debug");  // .gnu_debuglink
   EXPECT_EQ(files.problem, "");
   const std::vector<uint64_t> addresses = addresses_of(*open_elf(kFolder + "libwhole.so"), "fixture::outer(int)");
-  const Answers answers(files, addresses);
+  const SymbolAnswers answers(files, addresses);
   EXPECT_EQ(answers.at(addresses.front()).back().function, "fixture::outer(int)");
   EXPECT_EQ(answers.at(addresses.front()).back().line != 0, has_debug_lines());
 }
@@ -153,7 +153,7 @@ TEST(Symbols, WithoutADebugFileExportedFunctionsAreNamed) {
   EXPECT_EQ(files.problem, "stripped: no debug information, exported functions only");
   const std::vector<uint64_t> addresses = addresses_of(*open_elf(alone), "plain_c_function");
   ASSERT_FALSE(addresses.empty());
-  const Answers answers(files, addresses);
+  const SymbolAnswers answers(files, addresses);
   ASSERT_EQ(answers.at(addresses.front()).size(), 1u);
   EXPECT_EQ(answers.at(addresses.front())[0].function, "plain_c_function");
   EXPECT_EQ(answers.at(addresses.front())[0].line, 0u);
@@ -241,7 +241,7 @@ TEST(Symbols, DamagedDebugInformationCostsLinesOnly) {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     std::string why;
     if (ElfFile::open(path, why) == nullptr) continue;
-    const Answers answers({path, path, {}}, addresses, {2, 5});
+    const SymbolAnswers answers({path, path, {}}, addresses, {2, 5});
     const std::string_view problem = answers.problem();
     if (problem.starts_with("the file is damaged")) continue;
     // The symbol table is after the damaged bytes.
@@ -261,7 +261,7 @@ TEST(Symbols, AChildThatNeverEndsIsGivenUp) {
   unlink(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   if (!has_debug_lines()) GTEST_SKIP() << "built without libdw";
-  const Answers answers({pipe, whole, {}}, addresses, {1, 0.3});
+  const SymbolAnswers answers({pipe, whole, {}}, addresses, {1, 0.3});
   EXPECT_EQ(answers.problem(), "its debug information is damaged: functions are from the symbol table");
   ASSERT_EQ(answers.at(addresses.front()).size(), 1u);
   EXPECT_EQ(answers.at(addresses.front())[0].function, "fixture::outer(int)");

@@ -25,7 +25,7 @@ Table listing(const std::vector<int64_t>& processes) {
              [](int64_t process, Table::Row& row) { row.add(std::string_view("row")).add(process).add(process); });
   return table;
 }
-std::string csv(const Table& table) {
+std::string csv_of(const Table& table) {
   std::string text;
   Sink sink(&text);
   write_table(table, TableFormat::Csv, TimeUnit::Ns, sink);
@@ -36,39 +36,39 @@ std::string csv(const Table& table) {
 TEST(RowOwners, AreNamedBeforeThePid) {
   Table table = stored({1, 0, 2, kEmptyCell});
   table.name_owners(kOwners, {});
-  EXPECT_EQ(csv(table), "Name,Rank,Host,PID,Count\nrow,0,node000,100,0\nrow,8,node001,100,1\nrow,,,7,2\nrow,,,,3\n");
+  EXPECT_EQ(csv_of(table), "Name,Rank,Host,PID,Count\nrow,0,node000,100,0\nrow,8,node001,100,1\nrow,,,7,2\nrow,,,,3\n");
 }
 
 TEST(RowOwners, ReplaceOnlyThePidIfNoOtherColumnIsShown) {
   Table table = stored({1, 2});
   table.name_owners(kOwners, {false, false});
-  EXPECT_EQ(csv(table), "Name,PID,Count\nrow,100,0\nrow,7,1\n");
+  EXPECT_EQ(csv_of(table), "Name,PID,Count\nrow,100,0\nrow,7,1\n");
 }
 
 TEST(RowOwners, AreNamedInAListingThatIsSortedByThem) {
   Table table = listing({0, 1, 2, 0});
   table.name_owners(kOwners, {});
-  EXPECT_EQ(csv(table),
+  EXPECT_EQ(csv_of(table),
             "Name,Rank,Host,PID,Count\nrow,8,node001,100,0\nrow,0,node000,100,1\nrow,,,7,2\n"
             "row,8,node001,100,0\n");
   ASSERT_TRUE(table.sort_by("host"));
   const std::string sorted =
       "Name,Rank,Host,PID,Count\nrow,,,7,2\nrow,0,node000,100,1\nrow,8,node001,100,0\nrow,8,node001,100,0\n";
-  EXPECT_EQ(csv(table), sorted);
+  EXPECT_EQ(csv_of(table), sorted);
   table.store();
-  EXPECT_EQ(csv(table), sorted);
+  EXPECT_EQ(csv_of(table), sorted);
 }
 
 TEST(RowOwners, OfAGroupFillRowsWithoutAProcessAndTablesWithoutPids) {
   const RowOwner whole{std::nullopt, "node001", std::nullopt};
   Table table = stored({0, kEmptyCell});
   table.name_owners(kOwners, {}, &whole);
-  EXPECT_EQ(csv(table), "Name,Rank,Host,PID,Count\nrow,8,node001,100,0\nrow,,node001,,1\n");
+  EXPECT_EQ(csv_of(table), "Name,Rank,Host,PID,Count\nrow,8,node001,100,0\nrow,,node001,,1\n");
   Table sums("test", "Test");
   sums.add_column(ColumnId::count);
   sums.row().add(3u);
   sums.name_owners(kOwners, {}, &whole);
-  EXPECT_EQ(csv(sums), "Rank,Host,PID,Count\n,node001,,3\n");
+  EXPECT_EQ(csv_of(sums), "Rank,Host,PID,Count\n,node001,,3\n");
 }
 
 TEST(RowOwners, RefuseAProcessIdAsTheNumberOfAProcess) {
@@ -82,7 +82,7 @@ TEST(TableAppend, JoinsColumnsByKeyAndKeepsTexts) {
   more.add_columns({ColumnId::count, ColumnId::kind, ColumnId::name});
   more.row().add(5u).add(std::string_view("new")).add(std::string_view("other"));
   table.append(more);
-  EXPECT_EQ(csv(table), "Name,PID,Count,Kind\nrow,1,0,\nother,,5,new\n");
+  EXPECT_EQ(csv_of(table), "Name,PID,Count,Kind\nrow,1,0,\nother,,5,new\n");
 }
 
 }  // namespace

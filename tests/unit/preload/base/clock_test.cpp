@@ -10,7 +10,7 @@
 namespace prof::preload {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
 
 class Clocks : public testing::Test {
  protected:
@@ -34,8 +34,8 @@ TEST_F(Clocks, AreThoseOfTheKernel) {
     ASSERT_EQ(clock_gettime(id, &before), 0);
     const uint64_t ns = kernel_clock_ns(id);
     ASSERT_EQ(clock_gettime(id, &after), 0);
-    EXPECT_GE(ns, static_cast<uint64_t>(before.tv_sec) * kSecond + static_cast<uint64_t>(before.tv_nsec)) << id;
-    EXPECT_LE(ns, static_cast<uint64_t>(after.tv_sec) * kSecond + static_cast<uint64_t>(after.tv_nsec)) << id;
+    EXPECT_GE(ns, static_cast<uint64_t>(before.tv_sec) * kSecondNs + static_cast<uint64_t>(before.tv_nsec)) << id;
+    EXPECT_LE(ns, static_cast<uint64_t>(after.tv_sec) * kSecondNs + static_cast<uint64_t>(after.tv_nsec)) << id;
   }
 }
 
@@ -54,30 +54,30 @@ TEST_F(Clocks, SleepsAtLeastAsLongAsRequested) {
 }
 
 TEST_F(Clocks, AStepBackOfTheLogsClockIsAStep) {
-  use(format::ClockSource::Named, kSecond);
+  use(format::ClockSource::Named, kSecondNs);
   EXPECT_TRUE(log_steps({5000, 7000, 9000}, {4999, 8000, 10000}));
   EXPECT_TRUE(log_steps({5000, 7000, 9000}, {5001, 6999, 10000}));
   EXPECT_FALSE(log_steps({5000, 7000, 9000}, {5000, 7000, 9000}));
   // A program's own clock may stand still or run at any speed.
-  EXPECT_FALSE(log_steps({5000, kSecond, kSecond}, {5000, 9 * kSecond, 9 * kSecond}));
-  EXPECT_FALSE(log_steps({5000, kSecond, kSecond}, {99 * kSecond, 2 * kSecond, 2 * kSecond}));
+  EXPECT_FALSE(log_steps({5000, kSecondNs, kSecondNs}, {5000, 9 * kSecondNs, 9 * kSecondNs}));
+  EXPECT_FALSE(log_steps({5000, kSecondNs, kSecondNs}, {99 * kSecondNs, 2 * kSecondNs, 2 * kSecondNs}));
 }
 
 TEST_F(Clocks, ATscThatDidNotCountAllTimeIsAStep) {
-  use(format::ClockSource::Tsc, 2 * kSecond);
+  use(format::ClockSource::Tsc, 2 * kSecondNs);
   const ClockReading from{1000, 1000, 1000};
-  EXPECT_FALSE(log_steps(from, {1000 + 2 * kSecond, 1000 + kSecond, 1000 + kSecond}));
-  EXPECT_FALSE(log_steps(from, {1000 + 2 * kSecond - 18'000'000, 1000 + kSecond, 1000 + kSecond}));  // 9 ms
-  EXPECT_TRUE(log_steps(from, {1000 + 2 * kSecond - 24'000'000, 1000 + kSecond, 1000 + kSecond}));   // 12 ms
+  EXPECT_FALSE(log_steps(from, {1000 + 2 * kSecondNs, 1000 + kSecondNs, 1000 + kSecondNs}));
+  EXPECT_FALSE(log_steps(from, {1000 + 2 * kSecondNs - 18'000'000, 1000 + kSecondNs, 1000 + kSecondNs}));  // 9 ms
+  EXPECT_TRUE(log_steps(from, {1000 + 2 * kSecondNs - 24'000'000, 1000 + kSecondNs, 1000 + kSecondNs}));   // 12 ms
 }
 
 TEST_F(Clocks, RealtimeThatWasSetIsAStepAndSlewingIsNot) {
-  use(format::ClockSource::Monotonic, kSecond);
-  const ClockReading from{0, 0, 50 * kSecond};
-  EXPECT_FALSE(clock_steps(from, {kSecond, kSecond, 51 * kSecond + 500'000}).realtime);
-  EXPECT_TRUE(clock_steps(from, {kSecond, kSecond, 51 * kSecond - 100'000'000}).realtime);
-  EXPECT_TRUE(clock_steps(from, {kSecond, kSecond, 51 * kSecond + 100'000'000}).realtime);
-  EXPECT_FALSE(clock_steps(from, {kSecond, kSecond, 20 * kSecond}).log);
+  use(format::ClockSource::Monotonic, kSecondNs);
+  const ClockReading from{0, 0, 50 * kSecondNs};
+  EXPECT_FALSE(clock_steps(from, {kSecondNs, kSecondNs, 51 * kSecondNs + 500'000}).realtime);
+  EXPECT_TRUE(clock_steps(from, {kSecondNs, kSecondNs, 51 * kSecondNs - 100'000'000}).realtime);
+  EXPECT_TRUE(clock_steps(from, {kSecondNs, kSecondNs, 51 * kSecondNs + 100'000'000}).realtime);
+  EXPECT_FALSE(clock_steps(from, {kSecondNs, kSecondNs, 20 * kSecondNs}).log);
 }
 
 }  // namespace

@@ -59,15 +59,15 @@ class Frames {
   size_t size_ = 0;
 };
 
-struct Taken {
+struct TakenStack {
   Frames frames, expected;
   uint32_t flags = 0;
   bool ok = false;
 };
 
 // Like a hook: walks from its caller. `expected` is libgcc's result from the same place.
-__attribute__((noinline)) Taken take() {
-  Taken taken;
+__attribute__((noinline)) TakenStack take() {
+  TakenStack taken;
   uint64_t frames[format::kMaxStackFrames];
   NativeStack native{frames, format::kMaxStackFrames, 0, 0, 0};
   taken.ok = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), native);
@@ -83,7 +83,7 @@ __attribute__((noinline)) Taken take() {
 }
 
 // Whether libgcc reports the entry of an outermost function depends on its tables. The common frames are compared.
-void expect_same(const Taken& taken, size_t at_least) {
+void expect_same(const TakenStack& taken, size_t at_least) {
   ASSERT_TRUE(taken.ok);
   EXPECT_EQ(taken.flags & ~format::kStackNativeCut, 0u);
   ASSERT_GE(taken.frames.size(), at_least);
@@ -92,24 +92,24 @@ void expect_same(const Taken& taken, size_t at_least) {
     EXPECT_EQ(taken.frames[i], taken.expected[i]) << "frame " << i;
 }
 
-__attribute__((noinline)) Taken deep(int levels) {
+__attribute__((noinline)) TakenStack deep(int levels) {
   if (levels == 0) return take();
-  Taken taken = deep(levels - 1);
+  TakenStack taken = deep(levels - 1);
   __asm__ volatile("" ::: "memory");
   return taken;
 }
 
-__attribute__((noinline)) Taken with_alloca(size_t bytes) {
+__attribute__((noinline)) TakenStack with_alloca(size_t bytes) {
   volatile char* const room = static_cast<char*>(alloca(bytes));
   room[0] = 1;
   return take();
 }
 
 // The compiler realigns the stack; its tables describe the CFA by an expression.
-__attribute__((noinline)) Taken realigned() {
+__attribute__((noinline)) TakenStack realigned() {
   alignas(64) volatile char room[128] = {};
   room[5] = 1;
-  Taken taken = with_alloca(100 + room[5]);
+  TakenStack taken = with_alloca(100 + room[5]);
   room[6] = 1;
   return taken;
 }
@@ -125,7 +125,7 @@ TEST(NativeStack, NamesWhatLibgccNames) {
 
 TEST(NativeStack, CutsWhatIsDeeperThanTheLimit) {
   const Walker walker;
-  const Taken taken = deep(200);
+  const TakenStack taken = deep(200);
   ASSERT_EQ(taken.frames.size(), format::kMaxStackFrames);
   EXPECT_EQ(taken.flags, format::kStackNativeCut);
   for (size_t i = 0; i < taken.frames.size(); ++i) ASSERT_EQ(taken.frames[i], taken.expected[i]);
@@ -134,13 +134,13 @@ TEST(NativeStack, CutsWhatIsDeeperThanTheLimit) {
 TEST(NativeStack, KnownPlacesAreNotLookedUpAgain) {
   const Walker walker;
   for (int i = 0; i < 2; ++i) deep(10);
-  const Taken taken = deep(10);
+  const TakenStack taken = deep(10);
   for (const uint64_t frame : taken.frames) {
     EXPECT_NE(g_rules.find(frame << 1, static_cast<uint8_t>(code_generation())).kind(), RuleKind::None);
   }
 }
 
-Taken g_taken;
+TakenStack g_taken;
 void take_in_handler(int) { g_taken = take(); }
 
 __attribute__((noinline)) void raise_deep(int levels) {

@@ -111,21 +111,21 @@ struct Held {
   double share() const { return static_cast<double>(inside) / all; }
 };
 
-constexpr int kRuns = 300;
+constexpr int kEstimatedRuns = 300;
 // Of 300 intervals of 95 %, 285 ± 2 · 3.8 contain the true value. Ratio estimators of few bursts do slightly worse
 // (Cochran, 6.9).
 constexpr double kLeast = 0.92, kMost = 0.985;
 
 TEST(Estimates, OfRangesHoldTheTruthAsOftenAsTheirIntervalsSay) {
   std::map<std::string, Held> held;
-  for (uint32_t seed = 1; seed <= kRuns; ++seed) {
+  for (uint32_t seed = 1; seed <= kEstimatedRuns; ++seed) {
     Training training(seed, 20);
     const Table table = training.run("nvtx");
     for (const auto& [range, truth] : training.truth)
       held[range].add(table, row_of(table, "range", range), "estimated_total", "estimated_half_width", truth);
   }
   for (const auto& [range, each] : held) {
-    EXPECT_GE(each.all, kRuns - 2) << range;
+    EXPECT_GE(each.all, kEstimatedRuns - 2) << range;
     EXPECT_GE(each.share(), kLeast) << range << ": " << each.inside << " of " << each.all;
     EXPECT_LE(each.share(), kMost) << range << ": " << each.inside << " of " << each.all;
     EXPECT_LT(each.widths / each.all, 0.2) << range;  // and the intervals are narrow enough to be useful
@@ -134,7 +134,7 @@ TEST(Estimates, OfRangesHoldTheTruthAsOftenAsTheirIntervalsSay) {
 
 TEST(Estimates, OfSelectedRangesHoldTheTruthOfThatPart) {
   Held held;
-  for (uint32_t seed = 1; seed <= kRuns; ++seed) {
+  for (uint32_t seed = 1; seed <= kEstimatedRuns; ++seed) {
     Training training(seed, 20);
     training.hand.selection.nvtx_words = {"forward"};
     training.hand.selection.find_ranges(training.hand.trace, training.hand.views(), false);

@@ -74,7 +74,7 @@ Device device(std::string name, std::vector<std::pair<std::string, uint64_t>> pr
   return made;
 }
 
-std::string error_of(std::string_view text) {
+std::string peaks_error(std::string_view text) {
   DeviceTable table;
   try {
     table.add_rows(text, "my.rows");
@@ -311,13 +311,14 @@ TEST(Devices, WhatAUsersRowLacksIsOfTheTableAndSaysSo) {
 }
 
 TEST(Devices, AnUnreadableRowNamesItsLine) {
-  EXPECT_EQ(error_of("A: fp16=1\nB fp16=1"), "my.rows:2: no name with a colon after it; a row is: NAME: key=value …");
-  EXPECT_EQ(error_of("A:"), "my.rows:1: no number after the name; a row is: NAME: key=value …");
-  EXPECT_EQ(error_of("A: fp16"), "my.rows:1: 'fp16' is not key=value; a row is: NAME: key=value …");
-  EXPECT_NE(error_of("A: speed=3").find("my.rows:1: 'speed' is none of fp64, "), std::string::npos);
+  EXPECT_EQ(peaks_error("A: fp16=1\nB fp16=1"),
+            "my.rows:2: no name with a colon after it; a row is: NAME: key=value …");
+  EXPECT_EQ(peaks_error("A:"), "my.rows:1: no number after the name; a row is: NAME: key=value …");
+  EXPECT_EQ(peaks_error("A: fp16"), "my.rows:1: 'fp16' is not key=value; a row is: NAME: key=value …");
+  EXPECT_NE(peaks_error("A: speed=3").find("my.rows:1: 'speed' is none of fp64, "), std::string::npos);
   for (const char* const bad : {"A: fp16=-1", "A: fp16=0", "A: fp16=nan", "A: fp16=inf", "A: fp16=1x", "A: fp16="})
-    EXPECT_NE(error_of(bad).find("a number above 0"), std::string::npos) << bad;
-  EXPECT_NE(error_of("A: fp16=1\na: fp16=2").find("my.rows:2: 'a' is there already: my.rows:1"), std::string::npos);
+    EXPECT_NE(peaks_error(bad).find("a number above 0"), std::string::npos) << bad;
+  EXPECT_NE(peaks_error("A: fp16=1\na: fp16=2").find("my.rows:2: 'a' is there already: my.rows:1"), std::string::npos);
 }
 
 }  // namespace

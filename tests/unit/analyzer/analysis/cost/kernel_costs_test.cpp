@@ -167,14 +167,14 @@ TEST(KernelCost, AProductWithAVectorIsComparedWithTheVectorUnits) {
 }
 
 TEST(KernelCost, NumbersOfAKernelsOwnEventCountWhereNothingElseHasThem) {
-  constexpr std::string_view kOwn = R"(,"kernel_flop":5000.0,"kernel_num_gb":2e-6)";
+  constexpr std::string_view kOwnCosts = R"(,"kernel_flop":5000.0,"kernel_num_gb":2e-6)";
   const auto trace = TraceText()
                          .op("aten::mm", 0, 50, kMm)
-                         .kernel("gemm", 1, 100, 110, 0, kOwn)
-                         .kernel("void cublasLt::splitKreduce_kernel<32>()", 5, 110, 120, 0, kOwn)
+                         .kernel("gemm", 1, 100, 110, 0, kOwnCosts)
+                         .kernel("void cublasLt::splitKreduce_kernel<32>()", 5, 110, 120, 0, kOwnCosts)
                          .op("my::op", 52, 58)
-                         .kernel("mine", 53, 120, 130, 0, kOwn)
-                         .kernel("alone", 60, 130, 140, 0, kOwn)
+                         .kernel("mine", 53, 120, 130, 0, kOwnCosts)
+                         .kernel("alone", 60, 130, 140, 0, kOwnCosts)
                          .kernel("only_bytes", 70, 140, 150, 0, R"(,"kernel_num_gb":"3e-6")")
                          .kernel("odd", 80, 150, 160, 0, R"(,"kernel_flop":"many","kernel_num_gb":-1)")
                          .import();

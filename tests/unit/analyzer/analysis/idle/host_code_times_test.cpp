@@ -17,8 +17,8 @@ namespace {
 using tests::HandTrace;
 
 // One thread. Periods and times in ns.
-struct Sampled : HandTrace {
-  explicit Sampled(double period_ns) { trace.host_sampling.period_ns = period_ns; }
+struct SampledRun : HandTrace {
+  explicit SampledRun(double period_ns) { trace.host_sampling.period_ns = period_ns; }
   void sample(int64_t time, uint32_t stack, HostState state = HostState::Running,
               BlockedIn blocked_in = BlockedIn::None, std::string_view detail = {}) {
     HostSamples& to = trace.host_sampling.samples;
@@ -53,7 +53,7 @@ struct Sampled : HandTrace {
 };
 
 TEST(HostCodeTimes, TheSamplesOfAPieceDivideItsTime) {
-  Sampled run(1000);
+  SampledRun run(1000);
   for (int64_t i = 0; i < 6; ++i) run.sample(500 + 1000 * i, 1);
   for (int64_t i = 6; i < 10; ++i) run.sample(500 + 1000 * i, 2, HostState::Blocked, BlockedIn::File, "/data/x");
   EXPECT_EQ(run.divided({{0, 10'000}}),
@@ -63,7 +63,7 @@ TEST(HostCodeTimes, TheSamplesOfAPieceDivideItsTime) {
 }
 
 TEST(HostCodeTimes, TimeFarFromEverySampleIsNotSampled) {
-  Sampled run(1000);
+  SampledRun run(1000);
   for (int64_t i = 0; i < 10; ++i) run.sample(500 + 1000 * i, 1);
   run.sample(95'000, 2);
   // The samples reach from 0 to 13500 and from 91000 to 99000.
@@ -75,7 +75,7 @@ TEST(HostCodeTimes, TimeFarFromEverySampleIsNotSampled) {
 }
 
 TEST(HostCodeTimes, ShortPiecesAreRepresentedByTheSamplesOfOthers) {
-  Sampled run(1000);
+  SampledRun run(1000);
   std::vector<Interval> pieces;
   for (int64_t i = 0; i < 1000; ++i) {
     pieces.push_back({10'000 * i, 10'000 * i + 200});
@@ -88,7 +88,7 @@ TEST(HostCodeTimes, ShortPiecesAreRepresentedByTheSamplesOfOthers) {
 }
 
 TEST(HostCodeTimes, SamplesRepresentNoMoreThanTheirPeriod) {
-  Sampled run(1000);
+  SampledRun run(1000);
   std::vector<Interval> pieces;
   for (int64_t i = 0; i < 10'000; ++i) {
     pieces.push_back({10'000 * i, 10'000 * i + 200});
@@ -98,7 +98,7 @@ TEST(HostCodeTimes, SamplesRepresentNoMoreThanTheirPeriod) {
 }
 
 TEST(HostCodeTimes, StatesOfTheThreadBoundTheTime) {
-  Sampled run(1000);
+  SampledRun run(1000);
   run.sample(500, 1);
   run.sample(1500, 1);
   for (const int64_t time : {4500, 5500, 6500}) run.sample(time, 2, HostState::Blocked, BlockedIn::Lock);
@@ -114,7 +114,7 @@ TEST(HostCodeTimes, StatesOfTheThreadBoundTheTime) {
 }
 
 TEST(HostCodeTimes, ASampleIsInTheStateThatTheKernelReported) {
-  Sampled run(1000);
+  SampledRun run(1000);
   run.sample(500, 1);
   run.state(0, 1000, HostState::Blocked);
   EXPECT_EQ(run.divided({{0, 1000}}), "stack 1 blocked 1 samples 1000\nnot sampled 0 0 0 0");
@@ -122,7 +122,7 @@ TEST(HostCodeTimes, ASampleIsInTheStateThatTheKernelReported) {
 
 // The kernel samples a running thread by its CPU time. It may change the period.
 TEST(HostCodeTimes, RunningSamplesRepresentTheRunningTimeBetweenThem) {
-  Sampled run(1000);
+  SampledRun run(1000);
   int64_t time = 0;
   for (int i = 0; i < 100; ++i) run.sample(time += 600, 1);
   for (int i = 0; i < 60; ++i) run.sample(time += 1000, 2);
@@ -155,7 +155,7 @@ Experiment experiment(const Design& design, uint32_t seed) {
   std::uniform_real_distribution<double> jittered(0.5 * kPeriod, 1.5 * kPeriod);
   const auto gap = [&](std::mt19937_64& by) { return design.jitter ? jittered(by) : independent(by); };
   std::bernoulli_distribution first(design.share);
-  Sampled run(kPeriod);
+  SampledRun run(kPeriod);
   struct Visit {
     int64_t begin, end;
     uint32_t stack;
@@ -210,7 +210,7 @@ Experiment recorded_experiment(double stay_ns, uint32_t seed) {
   std::mt19937_64 random(seed);
   std::exponential_distribution<double> stay(1 / stay_ns);
   std::uniform_real_distribution<double> jittered(0.5 * kPeriod, 1.5 * kPeriod), reopened(32 * kPeriod, 96 * kPeriod);
-  Sampled run(kPeriod);
+  SampledRun run(kPeriod);
   Experiment result;
   double now = 0, round = jittered(random), left = jittered(random), period = left, reopen = reopened(random);
   uint32_t stack = 0;

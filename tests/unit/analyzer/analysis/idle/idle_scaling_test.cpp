@@ -11,7 +11,7 @@ using tests::HandTrace;
 
 // Steps of eight nested ops, each with a launch and a kernel on one of three streams; there is a gap after most
 // kernels.
-void steps(HandTrace& hand, uint32_t count) {
+void run_steps(HandTrace& hand, uint32_t count) {
   const uint32_t streams[] = {0, hand.stream(0, 13), hand.stream(0, 14)};
   uint32_t id = 0;
   for (int64_t step = 0; step < count; ++step) {
@@ -39,7 +39,7 @@ void deep_queues(HandTrace& hand, uint32_t count) {
 TEST(Scaling, GapsGrowWithTheInput) {
   const auto steps_of = [](uint32_t size, auto&& work) {
     HandTrace hand;
-    steps(hand, size);
+    run_steps(hand, size);
     hand.finish();
     return work(hand);
   };
@@ -62,12 +62,13 @@ TEST(Scaling, GapsGrowWithTheInput) {
 }
 
 TEST(Scaling, IdleTimeOfOpsGrowsWithTheInput) {
-  EXPECT_LE(tests::growth(5000, steps, [](const AnalysisInput& input) { ASSERT_EQ(report_op_idle(input).rows(), 2u); }),
-            tests::kMostGrowth);
+  EXPECT_LE(
+      tests::growth(5000, run_steps, [](const AnalysisInput& input) { ASSERT_EQ(report_op_idle(input).rows(), 2u); }),
+      tests::kMostGrowth);
 }
 
 TEST(Scaling, QueueDepthGrowsWithTheInputAndItsStreams) {
-  for (const auto fill : {steps, deep_queues}) {
+  for (const auto fill : {run_steps, deep_queues}) {
     EXPECT_LE(
         tests::growth(8000, fill, [](const AnalysisInput& input) { ASSERT_GT(report_queue_depth(input).rows(), 3u); }),
         tests::kMostGrowth);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kInit =
     "_ZN5torch8autograd6python12PythonEngine11thread_initEiRKSt10shared_ptrINS0_10ReadyQueueEEb";
-constexpr const char* kOwn = "0x4001;torch::autograd::python::PythonEngine::thread_init";
+constexpr const char* kEngineFrames = "0x4001;torch::autograd::python::PythonEngine::thread_init";
 
 struct Program : tests::StackProgram {
   Program() {
@@ -30,7 +30,7 @@ struct Program : tests::StackProgram {
   uint32_t engine = 0, forward = 0, root = 0;
 };
 
-std::string joined(const char* caller) { return std::string(kOwn) + ";[run by backward()];" + caller; }
+std::string joined(const char* caller) { return std::string(kEngineFrames) + ";[run by backward()];" + caller; }
 
 TEST(BackwardCalls, ALaunchOnTheEnginesThreadGoesOnWhereBackwardWasCalled) {
   Program program;
@@ -41,9 +41,9 @@ TEST(BackwardCalls, ALaunchOnTheEnginesThreadGoesOnWhereBackwardWasCalled) {
   program.launch_with(200, program.forward);
   program.launch_with(220, program.engine, 1);
   program.finish();
-  EXPECT_EQ(program.text(50), kOwn);
+  EXPECT_EQ(program.text(50), kEngineFrames);
   EXPECT_EQ(program.text(120), joined("step (train.py:20);main (train.py:3)"));
-  EXPECT_EQ(program.text(220), kOwn) << "it was over";
+  EXPECT_EQ(program.text(220), kEngineFrames) << "it was over";
   CallStacks& stacks = call_stacks(program.views());
   EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(120))), "step (train.py:20) [run by backward()]");
 }
@@ -70,7 +70,7 @@ TEST(BackwardCalls, WhereTwoThreadsWaitNothingIsSaid) {
   program.launch_with(130, program.forward, 2);
   program.launch_with(140, program.engine, 1);
   program.finish();
-  EXPECT_EQ(program.text(120), kOwn);
+  EXPECT_EQ(program.text(120), kEngineFrames);
   EXPECT_EQ(program.text(140), joined("step (train.py:20);main (train.py:3)"));
 }
 
@@ -84,7 +84,7 @@ TEST(BackwardCalls, OtherThreadsAndProcessesKeepTheirStacks) {
   program.launch_with(140, program.engine, 3);
   program.finish();
   EXPECT_EQ(program.text(120), "0x4001;0x6001");
-  EXPECT_EQ(program.text(140), kOwn);
+  EXPECT_EQ(program.text(140), kEngineFrames);
 }
 
 TEST(BackwardCalls, PythonOfACustomFunctionStaysInside) {
@@ -94,7 +94,8 @@ TEST(BackwardCalls, PythonOfACustomFunctionStaysInside) {
   program.launch_with(120, custom, 1);
   program.finish();
   EXPECT_EQ(program.text(120),
-            std::string(kOwn) + ";MyOp.backward (ops.py:8);[run by backward()];step (train.py:20);main (train.py:3)");
+            std::string(kEngineFrames) +
+                ";MyOp.backward (ops.py:8);[run by backward()];step (train.py:20);main (train.py:3)");
 }
 
 TEST(BackwardCalls, TheForwardOperatorSaysMore) {
@@ -107,7 +108,8 @@ TEST(BackwardCalls, TheForwardOperatorSaysMore) {
   program.launch_with(300, program.engine, 1);
   program.finish();
   EXPECT_EQ(program.text(120),
-            std::string(kOwn) + ";[forward of MmBackward0];forward (model.py:7);step (train.py:19);main (train.py:3)");
+            std::string(kEngineFrames) +
+                ";[forward of MmBackward0];forward (model.py:7);step (train.py:19);main (train.py:3)");
   EXPECT_EQ(program.text(300), joined("step (train.py:20);main (train.py:3)"));
 }
 
@@ -118,7 +120,7 @@ TEST(BackwardCalls, TheOptionLeavesItOut) {
   program.finish();
   StackOptions options;
   options.no_forward = true;
-  EXPECT_EQ(program.text(120, options), kOwn);
+  EXPECT_EQ(program.text(120, options), kEngineFrames);
 }
 
 TEST(BackwardCalls, TheCallerIsWhereItsWorkCountsInTotal) {

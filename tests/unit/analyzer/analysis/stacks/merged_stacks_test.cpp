@@ -26,7 +26,7 @@ using Texts = std::vector<std::string>;
 constexpr uint64_t kPython = 0x100000, kCode = 0x200000;  // addresses of the images
 constexpr uint64_t kEval = kPython + 0x1001, kEvalCold = kPython + 0x2001, kCall = kPython + 0x3001,
                    kMain = kPython + 0x4001;
-constexpr uint64_t kAdd = kCode + 0x1001, kDispatch = kCode + 0x2001, kNameless = kCode + 0x3001;
+constexpr uint64_t kAddCode = kCode + 0x1001, kDispatch = kCode + 0x2001, kNameless = kCode + 0x3001;
 
 class StackLog {
  public:
@@ -37,7 +37,7 @@ class StackLog {
     image(1, kPython, "/usr/bin/python3.11"), image(2, kCode, "/opt/libtorch_cuda.so");
     symbol(1, kEval, "_PyEval_EvalFrameDefault"), symbol(1, kEvalCold, "_PyEval_EvalFrameDefault.cold");
     symbol(1, kCall, "method_vectorcall"), symbol(1, kMain, "main");
-    symbol(2, kAdd, "_ZN2at6native3addEv", true), symbol(2, kAdd, "_ZN2at3AddEv"),
+    symbol(2, kAddCode, "_ZN2at6native3addEv", true), symbol(2, kAddCode, "_ZN2at3AddEv"),
         symbol(2, kDispatch, "_ZN3c104callEv");
     for (uint32_t i = 1; i <= 5; ++i) {
       format::PythonFrameDef frame;
@@ -110,9 +110,9 @@ struct Merged {
 
 TEST(MergedStacks, OneLoopRunsPythonFramesUpToItsEntry) {
   StackLog log;
-  log.launch({kAdd, kEval, kCall, kEval, kMain}, {1, -2, 3, 4, -5});
-  log.launch({kAdd, kEvalCold, kMain}, {-1});
-  log.launch({kAdd, kMain}, {});
+  log.launch({kAddCode, kEval, kCall, kEval, kMain}, {1, -2, 3, 4, -5});
+  log.launch({kAddCode, kEvalCold, kMain}, {-1});
+  log.launch({kAddCode, kMain}, {});
   Merged merged(log);
   EXPECT_EQ(merged.of(0),
             (Texts{"at::native::add", "at::Add", "f1", "f2", "method_vectorcall", "f3", "f4", "f5", "main"}));
@@ -126,10 +126,10 @@ TEST(MergedStacks, BetweenTwoCallsTheFunctionsThatBothHaveWereRunning) {
   format::PythonFrameDef later;
   later.id = format::PythonFrameId{6}, later.file = log.text("m.py"), later.function = log.text("f2"), later.line = 9;
   log.log.define(later);
-  log.launch({kAdd, kEval, kMain}, {1, -2});
+  log.launch({kAddCode, kEval, kMain}, {1, -2});
   log.launch({kDispatch, kEval, kMain}, {3, -2});
-  log.launch({kAdd, kEval, kMain}, {4, -6});
-  log.launch({kAdd, kMain}, {});
+  log.launch({kAddCode, kEval, kMain}, {4, -6});
+  log.launch({kAddCode, kMain}, {});
   Merged merged(log);
   const auto common = [&](uint32_t before, uint32_t after) {
     Texts texts;
@@ -148,11 +148,11 @@ TEST(MergedStacks, BetweenTwoCallsTheFunctionsThatBothHaveWereRunning) {
 
 TEST(MergedStacks, WhatDoesNotFitIsPlacedAndCounted) {
   StackLog log;
-  log.launch({kAdd, kEval, kMain}, {-1, -2});     // one loop too few: after the existing one
-  log.launch({kAdd, kCall, kMain}, {-1});         // no loop: where the interpreter starts
-  log.launch({kAdd, kDispatch}, {-1});            // no interpreter: at the end
-  log.launch({kAdd, kEval, kEval, kMain}, {-1});  // one loop too many: it stays
-  log.launch({}, {-1, -2});                       // nothing native
+  log.launch({kAddCode, kEval, kMain}, {-1, -2});     // one loop too few: after the existing one
+  log.launch({kAddCode, kCall, kMain}, {-1});         // no loop: where the interpreter starts
+  log.launch({kAddCode, kDispatch}, {-1});            // no interpreter: at the end
+  log.launch({kAddCode, kEval, kEval, kMain}, {-1});  // one loop too many: it stays
+  log.launch({}, {-1, -2});                           // nothing native
   Merged merged(log);
   EXPECT_EQ(merged.of(0), (Texts{"at::native::add", "at::Add", "f1", "f2", "main"}));
   EXPECT_EQ(merged.of(1), (Texts{"at::native::add", "at::Add", "f1", "method_vectorcall", "main"}));
@@ -164,8 +164,8 @@ TEST(MergedStacks, WhatDoesNotFitIsPlacedAndCounted) {
 
 TEST(MergedStacks, TheRestOfACutStackGoesToTheCut) {
   StackLog log;
-  log.launch({kAdd, kEval, kCall}, {-1, -2, -3}, format::kStackNativeCut);
-  log.launch({kAdd, kEval, kEval, kMain}, {-1}, format::kStackPythonCut);
+  log.launch({kAddCode, kEval, kCall}, {-1, -2, -3}, format::kStackNativeCut);
+  log.launch({kAddCode, kEval, kEval, kMain}, {-1}, format::kStackPythonCut);
   Merged merged(log);
   EXPECT_EQ(merged.of(0), (Texts{"at::native::add", "at::Add", "f1", "method_vectorcall", "f2", "f3"}));
   EXPECT_EQ(merged.of(1), (Texts{"at::native::add", "at::Add", "f1", "_PyEval_EvalFrameDefault", "main"}));
@@ -175,7 +175,7 @@ TEST(MergedStacks, TheRestOfACutStackGoesToTheCut) {
 
 TEST(MergedStacks, RulesFoldHideAndKeep) {
   StackLog log;
-  log.launch({kAdd, kDispatch, kDispatch, kEval, kCall, kMain}, {-1});
+  log.launch({kAddCode, kDispatch, kDispatch, kEval, kCall, kMain}, {-1});
   log.launch({kDispatch, kCall, kMain}, {});
   log.launch({kNameless, kCode + 0x100000}, {});
   Merged merged(log, {});

@@ -106,7 +106,7 @@ TEST(RingLog, ABlockThatWasAboutToBeUsedAgainHoldsNothing) {
   EXPECT_EQ(log.open_log()->damage()[0].kind, DamageKind::BadMagic);
 }
 
-std::unique_ptr<analyzer::Trace> model_of(LogBuilder log) {
+std::unique_ptr<analyzer::Trace> model_of_ring(LogBuilder log) {
   std::vector<std::unique_ptr<LogFile>> logs;
   logs.push_back(log.open_log());
   return analyzer::build_trace(std::move(logs));
@@ -165,12 +165,12 @@ TEST(RingLog, AnOperationWhoseCallWasOnItsWayIsNotInternal) {
 }
 
 TEST(RingLog, IsShownFromItsHorizonOn) {
-  const auto trace = model_of(ring_of(1, 5, 2400));  // calls from 400 to 500, 1,400 to 1,500, 2,400 to 2,500 …
+  const auto trace = model_of_ring(ring_of(1, 5, 2400));  // calls from 400 to 500, 1,400 to 1,500, 2,400 to 2,500 …
   ASSERT_EQ(trace->host.size(), 3u);
   EXPECT_EQ(trace->host[0].begin_ns, 0);
   EXPECT_EQ(trace->host[0].end_ns, 100);
   EXPECT_EQ(trace->processes[0].coverage.before_horizon, 2u);
-  const auto cut = model_of(ring_of(1, 5, 2450));
+  const auto cut = model_of_ring(ring_of(1, 5, 2450));
   EXPECT_EQ(cut->host[0].begin_ns, 0) << "the call that was under way begins with it";
   EXPECT_EQ(cut->host[0].end_ns, 50);
 }

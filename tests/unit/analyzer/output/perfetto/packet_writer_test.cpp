@@ -81,7 +81,7 @@ std::string written(const std::function<void(PacketWriter&)>& write) {
   return text;
 }
 
-using Events = std::vector<std::string>;
+using Written = std::vector<std::string>;
 
 TEST(PacketWriter, EndsComeBeforeBeginsOfTheSameMomentAndInnerEndsBeforeOuterOnes) {
   const std::string text = written([](PacketWriter& packets) {
@@ -92,8 +92,8 @@ TEST(PacketWriter, EndsComeBeforeBeginsOfTheSameMomentAndInnerEndsBeforeOuterOne
     packets.slice(track, 10, 10, {});
     packets.slice(track, 10, 12, {});
   });
-  EXPECT_EQ(events_of(text), (Events{"begin 0 on 1", "begin 0 on 1", "end 4 on 1", "begin 4 on 1", "end 10 on 1",
-                                     "end 10 on 1", "begin 10 on 1", "end 10 on 1", "begin 10 on 1", "end 12 on 1"}));
+  EXPECT_EQ(events_of(text), (Written{"begin 0 on 1", "begin 0 on 1", "end 4 on 1", "begin 4 on 1", "end 10 on 1",
+                                      "end 10 on 1", "begin 10 on 1", "end 10 on 1", "begin 10 on 1", "end 12 on 1"}));
 }
 
 TEST(PacketWriter, ASliceThatDoesNotNestOrComesTooLateIsOnAnExtraLane) {
@@ -104,12 +104,12 @@ TEST(PacketWriter, ASliceThatDoesNotNestOrComesTooLateIsOnAnExtraLane) {
     packets.slice(track, 20, 30, {});
     packets.slice(track, 2, 4, {});
   });
-  EXPECT_EQ(events_of(text), (Events{"begin 0 on 1", "begin 5 on 2", "end 10 on 1", "begin 20 on 1", "begin 2 on 3",
-                                     "end 30 on 1", "end 15 on 2", "end 4 on 3"}));
+  EXPECT_EQ(events_of(text), (Written{"begin 0 on 1", "begin 5 on 2", "end 10 on 1", "begin 20 on 1", "begin 2 on 3",
+                                      "end 30 on 1", "end 15 on 2", "end 4 on 3"}));
 }
 
 TEST(PacketWriter, ManyEventsOfATrackMakeItTheDefaultAndTimesStayExact) {
-  Events wanted;
+  Written wanted;
   const std::string text = written([&](PacketWriter& packets) {
     const auto a = packets.add_track(0, "a", 0), b = packets.add_track(0, "b", 0);
     for (const auto track : {a, b, a}) {
@@ -121,7 +121,7 @@ TEST(PacketWriter, ManyEventsOfATrackMakeItTheDefaultAndTimesStayExact) {
       }
     }
   });
-  Events got = events_of(text);
+  Written got = events_of(text);
   std::sort(got.begin(), got.end());
   std::sort(wanted.begin(), wanted.end());
   EXPECT_EQ(got, wanted);
@@ -129,7 +129,7 @@ TEST(PacketWriter, ManyEventsOfATrackMakeItTheDefaultAndTimesStayExact) {
 }
 
 TEST(PacketWriter, WithoutFreeClocksAndForEventsOutOfOrderTimesAreAbsolute) {
-  Events wanted;
+  Written wanted;
   const std::string text = written([&](PacketWriter& packets) {
     for (int64_t i = 0; i < 100; ++i) {
       const auto track = packets.add_track(0, "a", 0);
@@ -143,7 +143,7 @@ TEST(PacketWriter, WithoutFreeClocksAndForEventsOutOfOrderTimesAreAbsolute) {
       wanted.back() = fmt::format("instant 600 on {}", track);
     }
   });
-  Events got = events_of(text);
+  Written got = events_of(text);
   std::sort(got.begin(), got.end());
   std::sort(wanted.begin(), wanted.end());
   EXPECT_EQ(got, wanted);
@@ -156,7 +156,7 @@ TEST(PacketWriter, ACounterIsASequenceOfItsOwn) {
     packets.real(counter, 150, 0.5);
     packets.count(counter, 120, 8);
   });
-  EXPECT_EQ(events_of(text), (Events{"counter 100 on 1", "counter 150 on 1", "counter 120 on 1"}));
+  EXPECT_EQ(events_of(text), (Written{"counter 100 on 1", "counter 150 on 1", "counter 120 on 1"}));
 }
 
 }  // namespace

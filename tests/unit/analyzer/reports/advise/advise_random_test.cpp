@@ -32,7 +32,7 @@ void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events, Drawn draw
   static constexpr const char* kApis[] = {
       "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",     "cudaStreamSynchronize", "cudaDeviceSynchronize",
       "cudaMalloc",       "cudaMemset",      "cudaEventQuery", "cudaFuncGetAttributes"};
-  static constexpr const char* kKernels[] = {"a", "b", "ncclDevKernel_AllGather_RING_LL"};
+  static constexpr const char* kRandomKernels[] = {"a", "b", "ncclDevKernel_AllGather_RING_LL"};
   run.call("cudaMalloc", 0, 1);
   for (uint32_t i = 0; i < events; ++i) {
     // One draw a statement: the order in which arguments are evaluated differs between compilers.
@@ -48,7 +48,7 @@ void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events, Drawn draw
     switch (what) {
       case 0:
       case 1: run.call(kApis[number(9)], begin, end, id, place); break;
-      case 2: run.kernel(begin, end, id, place, kKernels[kernel]); break;
+      case 2: run.kernel(begin, end, id, place, kRandomKernels[kernel]); break;
       case 3: run.range(one_of_two == 0 ? "load" : "step", begin, end, RangeKind::Operator, place); break;
       default: run.copy(begin, end, id, 64, one_of_two == 0 ? 1 | 1 << 8 : 2 | 3 << 8, place); break;
     }

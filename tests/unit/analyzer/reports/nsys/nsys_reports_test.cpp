@@ -46,7 +46,7 @@ std::string cell(const Table& table, size_t row, std::string_view key) {
 // One process, one thread (5.6): calls A [0,100), B [200,300), C [1000,1100); kernels of A [50,150) and [400,600), of B
 // [500,900) on another stream, of C [1050,1051); a copy without a call. Ranges: outer [0,320), inner [190,310), late
 // [950,1050).
-constexpr const char* kRows = R"(
+constexpr const char* kKernelRows = R"(
 CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
 INSERT INTO StringIds VALUES (1, 'f'), (2, 'g'), (3, 'cudaLaunchKernel_v7000'), (4, 'cudaLaunchKernelExC_v11060');
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, "end", globalTid, correlationId, nameId, returnValue);
@@ -63,7 +63,7 @@ INSERT INTO NVTX_EVENTS VALUES (0, 320, 59, 83886086, 'outer'), (190, 310, 59, 8
 )";
 
 TEST(NsysReports, SumsCountOverlapTwiceAndMediansOfTwoAreMeans) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   const auto trace = db.read();
   const Table kernels = run_report(*trace, "cuda_gpu_kern_sum");
   ASSERT_EQ(kernels.rows(), 2u);
@@ -96,7 +96,7 @@ TEST(NsysReports, SumsCountOverlapTwiceAndMediansOfTwoAreMeans) {
 }
 
 TEST(NsysReports, FourDigitVersionsAreTakenOffCallsOthersStay) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   const auto trace = db.read();
   const Table calls = run_report(*trace, "cuda_api_sum");
   ASSERT_EQ(calls.rows(), 2u);
@@ -106,7 +106,7 @@ TEST(NsysReports, FourDigitVersionsAreTakenOffCallsOthersStay) {
 }
 
 TEST(NsysReports, KernelsThatStartBeforeTheirCallEndsHaveNoQueueTime) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   const auto trace = db.read();
   const Table sum = run_report(*trace, "cuda_kern_exec_sum");
   ASSERT_EQ(sum.rows(), 2u);
@@ -126,7 +126,7 @@ TEST(NsysReports, KernelsThatStartBeforeTheirCallEndsHaveNoQueueTime) {
 }
 
 TEST(NsysReports, ProjectionsReachFromTheFirstToTheLastOperationOfCallsInside) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   const auto trace = db.read();
   const Table sum = run_report(*trace, "nvtx_gpu_proj_sum");
   ASSERT_EQ(sum.rows(), 3u);  // "late" contains no whole call, "other thread" none at all
@@ -155,7 +155,7 @@ TEST(NsysReports, ProjectionsReachFromTheFirstToTheLastOperationOfCallsInside) {
 }
 
 TEST(NsysReports, RangesOfOneTextAreOneLineAndTextsKeepTheirNumbers) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute(
       "INSERT INTO NVTX_EVENTS VALUES (330, 340, 59, 83886086, 'op, seq = 1'), (341, 351, 59, 83886086, 'op, seq = 2'),"
       "(352, 382, 59, 83886086, 'outer')");
@@ -174,7 +174,7 @@ TEST(NsysReports, RangesOfOneTextAreOneLineAndTextsKeepTheirNumbers) {
 }
 
 TEST(NsysReports, KernelsOutsideAllRangesHaveALineWithoutRange) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute("DELETE FROM NVTX_EVENTS WHERE text IN ('all', 'inner', 'other thread')");
   const auto trace = db.read();
   const Table kernels = run_report(*trace, "nvtx_kern_sum");
@@ -191,7 +191,7 @@ TEST(NsysReports, KernelsOutsideAllRangesHaveALineWithoutRange) {
 }
 
 TEST(NsysReports, WithoutRangesEveryKernelIsOutside) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute("DELETE FROM NVTX_EVENTS");
   const Table kernels = run_report(*db.read(), "nvtx_kern_sum");
   ASSERT_EQ(kernels.rows(), 2u);
@@ -199,7 +199,7 @@ TEST(NsysReports, WithoutRangesEveryKernelIsOutside) {
 }
 
 TEST(NsysReports, TimesCountFromTheStartOfTheSession) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute(
       "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = start + 5000, \"end\" = \"end\" + 5000;"
       "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start + 5000, \"end\" = \"end\" + 5000;"
@@ -260,14 +260,14 @@ TEST(NsysReports, KernelsHaveTheNamesThatTheExportHas) {
 }
 
 TEST(NsysReports, PrioritiesAreThoseOfTheNamedThreads) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute(
       "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
       "INSERT INTO ThreadNames VALUES (1, -5, 83886086), (2, NULL, 83886087)");
   const Table calls = run_report(*db.read(), "cuda_api_trace");
   EXPECT_EQ(cell(calls, 0, "thread_priority"), "-5");
   EXPECT_EQ(cell(calls, 0, "thread_name"), "f");
-  EXPECT_EQ(cell(run_report(*Database(kRows).read(), "cuda_api_trace"), 0, "thread_priority"), "");
+  EXPECT_EQ(cell(run_report(*Database(kKernelRows).read(), "cuda_api_trace"), 0, "thread_priority"), "");
 }
 
 // Ranges of two domains on one thread: a [0,100) with b [10,90) of another domain, which contains c [20,30) of the
@@ -290,7 +290,7 @@ TEST(NsysReports, RangesNestByTimeOnTheirThreadAcrossDomains) {
 }
 
 TEST(NsysReports, ARangeThatAnotherThreadClosesHasNoProjection) {
-  const Database db(kRows);
+  const Database db(kKernelRows);
   db.execute(
       "ALTER TABLE NVTX_EVENTS ADD COLUMN endGlobalTid; UPDATE NVTX_EVENTS SET endGlobalTid = 83886087 WHERE text = "
       "'all'");

@@ -2,7 +2,6 @@
 // with a CHECK_ macro for its library; the macros of the other libraries are empty.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 
 #define CHECK_CUBLAS(name, which)
@@ -17,35 +16,27 @@ namespace prof::preload {
 template <class Function> struct ArgumentsOf;
 template <class Result, class... Args> struct ArgumentsOf<Result(Args...)> {
   static constexpr int kCount = sizeof...(Args);
-  using Types = std::tuple<Args...>;
+  static constexpr bool kAllWords = ((!std::is_floating_point_v<Args> && std::is_scalar_v<Args>)&&...);
+
+  template <class T> static constexpr bool is(int wanted) {
+    int at = 0;
+    bool same = wanted < 0;
+    ((same = same || (at++ == wanted && std::is_same_v<Args, T>)), ...);
+    return same;
+  }
+  static constexpr bool is_pointer(int wanted) {
+    int at = 0;
+    bool pointer = wanted < 0;
+    ((pointer = pointer || (at++ == wanted && std::is_pointer_v<Args>)), ...);
+    return pointer;
+  }
 };
 
 // Whether argument `at` is a T. If the form does not have that argument, any type is right.
-template <class Function, class T, int at = 0> constexpr bool is(int wanted) {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    if (wanted != at) return is<Function, T, at + 1>(wanted);
-    return std::is_same_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>, T>;
-  } else {
-    return wanted < 0;
-  }
-}
-template <class Function, int at = 0> constexpr bool is_pointer(int wanted) {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    if (wanted != at) return is_pointer<Function, at + 1>(wanted);
-    return std::is_pointer_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>>;
-  } else {
-    return wanted < 0;
-  }
-}
+template <class Function, class T> constexpr bool is(int at) { return ArgumentsOf<Function>::template is<T>(at); }
+template <class Function> constexpr bool is_pointer(int at) { return ArgumentsOf<Function>::is_pointer(at); }
 // No argument is passed in a floating-point register, so argument words can be counted.
-template <class Function, int at = 0> constexpr bool all_words() {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    using Type = std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>;
-    return !std::is_floating_point_v<Type> && std::is_scalar_v<Type> && all_words<Function, at + 1>();
-  } else {
-    return true;
-  }
-}
+template <class Function> constexpr bool all_words() { return ArgumentsOf<Function>::kAllWords; }
 
 inline constexpr int kMostArguments = 6 + 18;  // registers and the 144 bytes that thunk_entry.S copies
 

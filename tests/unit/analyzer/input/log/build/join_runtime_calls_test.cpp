@@ -9,13 +9,22 @@ namespace {
 
 using tests::LogBuilder;
 
-constexpr uint64_t kBase = 1'000'000;
-enum Api : uint32_t { kLaunch = 1, kLoad, kAlloc, kWait, kRuntimeLaunch, kRuntimeMalloc, kRuntimeWait, kRuntimeDevice };
+constexpr uint64_t kJoinBase = 1'000'000;
+enum Api : uint32_t {
+  kLaunch = 1,
+  kLoad,
+  kAlloc,
+  kDriverWait,
+  kRuntimeLaunch,
+  kRuntimeMalloc,
+  kRuntimeWait,
+  kRuntimeDevice
+};
 
 LogBuilder new_log() {
   LogBuilder log;
   log.header.pid = 100;
-  log.header.start_tick = log.header.start_monotonic_ns = kBase;
+  log.header.start_tick = log.header.start_monotonic_ns = kJoinBase;
   log.define(format::GpuClock{0, 0, 1, 0});
   const char* const names[] = {"cuLaunchKernel",   "cuLibraryLoadData", "cuMemAlloc_v2",         "cuCtxSynchronize",
                                "cudaLaunchKernel", "cudaMalloc",        "cudaDeviceSynchronize", "cudaSetDevice"};
@@ -24,33 +33,33 @@ LogBuilder new_log() {
   format::ConfigDef config;
   config.id = format::ConfigId{1}, config.api = format::ApiId{kLaunch};
   log.define(config);
-  log.add(1, format::ThreadDef{format::ThreadOrdinal{1}, 500, kBase, "t"});
+  log.add(1, format::ThreadDef{format::ThreadOrdinal{1}, 500, kJoinBase, "t"});
   return log;
 }
 
 void launch(LogBuilder& log, uint64_t begin, uint64_t end, uint64_t depth = 0) {
   format::KernelLaunch event;
-  event.end = kBase + end, event.duration = end - begin, event.config = format::ConfigId{1}, event.depth = depth;
+  event.end = kJoinBase + end, event.duration = end - begin, event.config = format::ConfigId{1}, event.depth = depth;
   log.add(1, event);
 }
 void call(LogBuilder& log, Api api, uint64_t begin, uint64_t end, uint32_t result = 0) {
   format::ApiCall event;
-  event.end = kBase + end, event.duration = end - begin, event.api = format::ApiId{api}, event.result = result;
+  event.end = kJoinBase + end, event.duration = end - begin, event.api = format::ApiId{api}, event.result = result;
   log.add(1, event);
 }
 void alloc(LogBuilder& log, uint64_t begin, uint64_t end, uint64_t bytes) {
   format::AllocCall event;
-  event.end = kBase + end, event.duration = end - begin, event.api = format::ApiId{kAlloc}, event.bytes = bytes;
+  event.end = kJoinBase + end, event.duration = end - begin, event.api = format::ApiId{kAlloc}, event.bytes = bytes;
   log.add(1, event);
 }
 void run(LogBuilder& log, uint64_t start, uint64_t end, uint32_t correlation) {
   format::KernelRun event;
-  event.start = kBase + start, event.duration = end - start, event.correlation = correlation;
+  event.start = kJoinBase + start, event.duration = end - start, event.correlation = correlation;
   event.stream = format::GpuStreamId{1};
   log.add(9, event);
 }
 void calls(LogBuilder& log, std::vector<format::CallPair> pairs) {
-  for (format::CallPair& pair : pairs) pair.time += kBase;
+  for (format::CallPair& pair : pairs) pair.time += kJoinBase;
   log.add(9, format::DriverCalls{500, {pairs.data(), static_cast<uint32_t>(pairs.size())}});
 }
 
@@ -114,7 +123,7 @@ TEST(RuntimeCalls, AllocationsAndWaitsAreOneRowAndAskingTheRunTimeOnlyStaysOne) 
   call(log, kRuntimeDevice, 0, 5);
   alloc(log, 20, 90, 4096);
   call(log, kRuntimeMalloc, 10, 100);
-  call(log, kWait, 120, 190);
+  call(log, kDriverWait, 120, 190);
   call(log, kRuntimeWait, 110, 200);
   const auto trace = build(log);
   EXPECT_EQ(rows(*trace), (Texts{"cudaSetDevice 0-5", "cudaMalloc(cuMemAlloc_v2) 10-100",
@@ -162,11 +171,11 @@ TEST(RuntimeCalls, WhatACallMadeInAGraphFollowsItsRow) {
   call(log, kLoad, 10, 60);
   launch(log, 70, 90);
   format::GraphNode node;
-  node.time = kBase + 90, node.node = uint64_t{7} << 32;
+  node.time = kJoinBase + 90, node.node = uint64_t{7} << 32;
   log.add(1, node);
   call(log, kRuntimeLaunch, 0, 100);
   launch(log, 120, 150);
-  node.time = kBase + 150, node.node = uint64_t{7} << 32 | 1;
+  node.time = kJoinBase + 150, node.node = uint64_t{7} << 32 | 1;
   log.add(1, node);
   const auto trace = build(log);
   EXPECT_EQ(rows(*trace),
@@ -178,7 +187,7 @@ TEST(RuntimeCalls, WhatACallMadeInAGraphFollowsItsRow) {
 
 TEST(RuntimeCalls, AFailureOfEitherLevelIsTheRows) {
   LogBuilder log = new_log();
-  call(log, kWait, 20, 90, 700);
+  call(log, kDriverWait, 20, 90, 700);
   call(log, kRuntimeWait, 0, 100, 700);
   call(log, kRuntimeMalloc, 200, 300, 2);
   const auto trace = build(log);
