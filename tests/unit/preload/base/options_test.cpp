@@ -16,7 +16,7 @@
 namespace prof::preload {
 namespace {
 
-void read(std::vector<std::string> variables) {
+void read_variables(std::vector<std::string> variables) {
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
@@ -25,7 +25,7 @@ void read(std::vector<std::string> variables) {
 
 // Of a row: valid or not.
 bool is_valid(const std::string& entry) {
-  read({entry});
+  read_variables({entry});
   SetOption set{};
   for (uint32_t row = 0; row < kOptionCount; ++row) {
     if (set_option(row, set)) return set.valid;
@@ -35,7 +35,7 @@ bool is_valid(const std::string& entry) {
 }
 
 TEST(Options, HaveTheDefaultsOfTheTable) {
-  read({});
+  read_variables({});
   EXPECT_STREQ(options().output, ".");
   EXPECT_EQ(options().flush, 250'000'000u);
   EXPECT_EQ(options().max_size, 8ull << 30);
@@ -50,12 +50,12 @@ TEST(Options, HaveTheDefaultsOfTheTable) {
 }
 
 TEST(Options, PcSamplesHaveAPeriodOfAPowerOfTwo) {
-  read({});
+  read_variables({});
   EXPECT_FALSE(options().pc_sampling.wanted());
-  read({"PROF_PC_SAMPLING=auto"});
+  read_variables({"PROF_PC_SAMPLING=auto"});
   EXPECT_EQ(options().pc_sampling.exponent, 16u);
   EXPECT_TRUE(options().pc_sampling.automatic);
-  read({"PROF_PC_SAMPLING=2^5"});
+  read_variables({"PROF_PC_SAMPLING=2^5"});
   EXPECT_EQ(options().pc_sampling.exponent, 5u);
   EXPECT_FALSE(options().pc_sampling.automatic);
   EXPECT_TRUE(is_valid("PROF_PC_SAMPLING=2^31"));
@@ -65,15 +65,15 @@ TEST(Options, PcSamplesHaveAPeriodOfAPowerOfTwo) {
 }
 
 TEST(Options, HostSamplesHaveARate) {
-  read({});
+  read_variables({});
   EXPECT_FALSE(options().host_samples.wanted());
-  read({"PROF_HOST_SAMPLES=499"});
+  read_variables({"PROF_HOST_SAMPLES=499"});
   EXPECT_EQ(options().host_samples.hz, 499u);
   EXPECT_FALSE(options().host_samples.starved);
-  read({"PROF_HOST_SAMPLES=starved"});
+  read_variables({"PROF_HOST_SAMPLES=starved"});
   EXPECT_EQ(options().host_samples.hz, 499u);
   EXPECT_TRUE(options().host_samples.starved);
-  read({"PROF_HOST_SAMPLES=starved:97"});
+  read_variables({"PROF_HOST_SAMPLES=starved:97"});
   EXPECT_EQ(options().host_samples.hz, 97u);
   EXPECT_TRUE(is_valid("PROF_HOST_SAMPLES=off"));
   for (const char* const bad : {"0", "2001", "starved:", "starved:0", "starvedly", "starved9", "49x", "on"})
@@ -81,19 +81,19 @@ TEST(Options, HostSamplesHaveARate) {
 }
 
 TEST(Options, TakeUnits) {
-  read({"PROF_MAX_SIZE=1.5G", "PROF_FLUSH=0.25", "PROF_SLAB=64K", "PROF_DEPTH=off", "PROF_QUIET=on"});
+  read_variables({"PROF_MAX_SIZE=1.5G", "PROF_FLUSH=0.25", "PROF_SLAB=64K", "PROF_DEPTH=off", "PROF_QUIET=on"});
   EXPECT_EQ(options().max_size, (3ull << 30) / 2);
   EXPECT_EQ(options().flush, 250'000'000u);
   EXPECT_EQ(options().slab, 64u << 10);
   EXPECT_EQ(options().depth, option::Depth::Off);
   EXPECT_TRUE(options().quiet);
-  read({"PROF_SAMPLING_INTERVAL=50us", "PROF_FLUSH=20ms"});
+  read_variables({"PROF_SAMPLING_INTERVAL=50us", "PROF_FLUSH=20ms"});
   EXPECT_EQ(options().sampling_interval, 50'000u);
   EXPECT_EQ(options().flush, 20'000'000u);
 }
 
 TEST(Options, ChoicesAreEnumsWithTheirArguments) {
-  read({"PROF_START=launches:12", "PROF_SIGNAL=USR2", "PROF_DUMP=slow:1.5", "PROF_CLOCK=my_clock"});
+  read_variables({"PROF_START=launches:12", "PROF_SIGNAL=USR2", "PROF_DUMP=slow:1.5", "PROF_CLOCK=my_clock"});
   EXPECT_EQ(options().start, option::Start::Launches);
   EXPECT_EQ(options().start.number, 12u);
   EXPECT_EQ(options().signal, option::Signal::Usr2);
@@ -101,7 +101,7 @@ TEST(Options, ChoicesAreEnumsWithTheirArguments) {
   EXPECT_EQ(options().dump.number, 1'500'000'000u);
   EXPECT_EQ(options().clock, option::Clock::Function);
   EXPECT_EQ(options().clock.text, "my_clock");
-  read({"PROF_START=nvtx:a@b@train", "PROF_COUNTERS_OF=nvtx:step@", "PROF_DUMP=nvtx:x@y", "PROF_CLOCK=tsc"});
+  read_variables({"PROF_START=nvtx:a@b@train", "PROF_COUNTERS_OF=nvtx:step@", "PROF_DUMP=nvtx:x@y", "PROF_CLOCK=tsc"});
   EXPECT_EQ(options().start.range.name, "a@b");
   EXPECT_TRUE(options().start.range.in_domain("train"));
   EXPECT_FALSE(options().start.range.in_domain(""));
@@ -109,12 +109,12 @@ TEST(Options, ChoicesAreEnumsWithTheirArguments) {
   EXPECT_FALSE(options().counters_of.range.in_domain("train"));
   EXPECT_EQ(options().dump.text, "x@y");
   EXPECT_EQ(options().clock, option::Clock::Tsc);
-  read({"PROF_START=nvtx:step@*"});
+  read_variables({"PROF_START=nvtx:step@*"});
   EXPECT_TRUE(options().start.range.in_domain("any"));
 }
 
 TEST(Options, ListsAreBitsNumbersAndMetrics) {
-  read({"PROF_STACKS=sync,,launch", "PROF_ABOUT=none", "PROF_DEVICES=1,3-4", "PROF_COUNTERS=a.sum,tensor"});
+  read_variables({"PROF_STACKS=sync,,launch", "PROF_ABOUT=none", "PROF_DEVICES=1,3-4", "PROF_COUNTERS=a.sum,tensor"});
   EXPECT_TRUE(options().stacks.has(option::Stacks::Sync) && options().stacks.has(option::Stacks::Launch));
   EXPECT_FALSE(options().stacks.has(option::Stacks::Copy) || options().stacks.has(option::Stacks::Alloc));
   EXPECT_EQ(options().about.bits, 0u);
@@ -123,12 +123,12 @@ TEST(Options, ListsAreBitsNumbersAndMetrics) {
   EXPECT_EQ(options().counters.items[0].metric, "a.sum");
   EXPECT_EQ(options().counters.items[0].set, 0u);
   EXPECT_EQ(options().counters.items[1].set, option::SomeOf<option::CounterSet>::bit(option::CounterSet::Tensor));
-  read({"PROF_STACKS=all"});
+  read_variables({"PROF_STACKS=all"});
   EXPECT_EQ(options().stacks.bits, 15u);
 }
 
 TEST(Options, ARingAShareAndARepetitionAreReadWhole) {
-  read({"PROF_RING=30s", "PROF_BUDGET=2%", "PROF_REPEAT_KERNEL=app::scale:3=100"});
+  read_variables({"PROF_RING=30s", "PROF_BUDGET=2%", "PROF_REPEAT_KERNEL=app::scale:3=100"});
   EXPECT_EQ(options().ring.ns, 30'000'000'000u);
   EXPECT_EQ(options().ring.bytes, 0u);
   EXPECT_DOUBLE_EQ(options().budget.share, 0.02);
@@ -136,7 +136,7 @@ TEST(Options, ARingAShareAndARepetitionAreReadWhole) {
   EXPECT_EQ(options().repeat_kernel.kernel, "app::scale");
   EXPECT_EQ(options().repeat_kernel.launch, 3u);
   EXPECT_EQ(options().repeat_kernel.times, 100u);
-  read({"PROF_RING=256M", "PROF_BUDGET=0.5", "PROF_REPEAT_KERNEL=app::scale=7"});
+  read_variables({"PROF_RING=256M", "PROF_BUDGET=0.5", "PROF_REPEAT_KERNEL=app::scale=7"});
   EXPECT_EQ(options().ring.bytes, 256u << 20);
   EXPECT_DOUBLE_EQ(options().budget.share, 0.005);
   EXPECT_EQ(options().repeat_kernel.kernel, "app::scale");
@@ -177,8 +177,8 @@ TEST(Options, KnowWhatIsNotValid) {
 
 TEST(Options, FallBackToTheDefaultOnNonsense) {
   testing::internal::CaptureStderr();
-  read({"PROF_MAX_SIZE=many", "PROF_FLUSH=-1", "PROF_GPU=maybe", "PROF_RING=junk",
-        "PROF_OUTPUT=" + std::string(20'000, 'x')});
+  read_variables({"PROF_MAX_SIZE=many", "PROF_FLUSH=-1", "PROF_GPU=maybe", "PROF_RING=junk",
+                  "PROF_OUTPUT=" + std::string(20'000, 'x')});
   report_options();
   report_options();
   const std::string said = testing::internal::GetCapturedStderr();
@@ -198,7 +198,7 @@ TEST(Options, FallBackToTheDefaultOnNonsense) {
 }
 
 TEST(Options, AreTheFirstEntryOfAName) {
-  read({"PROF_SLAB=64K", "PROF_SLAB=1M", "PROF_SLABS=2M", "PROF_SLAB", "PROF_FLUSH="});
+  read_variables({"PROF_SLAB=64K", "PROF_SLAB=1M", "PROF_SLABS=2M", "PROF_SLAB", "PROF_FLUSH="});
   EXPECT_EQ(options().slab, 64u << 10);
   EXPECT_EQ(options().flush, 250'000'000u);
 }

@@ -77,7 +77,7 @@ TEST(ThreadWait, NamesAPipe) {
   ASSERT_EQ(pipe(ends), 0);
   char byte = 0;
   const Wait wait =
-      wait_in([&] { EXPECT_EQ(::read(ends[0], &byte, 1), 1); }, [&] { EXPECT_EQ(::write(ends[1], "x", 1), 1); });
+      wait_in([&] { EXPECT_EQ(read(ends[0], &byte, 1), 1); }, [&] { EXPECT_EQ(write(ends[1], "x", 1), 1); });
   EXPECT_EQ(wait.kind, BlockedIn::Pipe);
   EXPECT_TRUE(wait.detail.starts_with("pipe:[")) << wait.detail;
   close(ends[0]);
