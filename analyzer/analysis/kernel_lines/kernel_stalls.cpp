@@ -203,7 +203,7 @@ std::string KernelSums::calls_text(const PcPlace& place) const {
   return text;
 }
 
-std::string short_place(std::string_view file, uint32_t line) { return fmt::format("{}:{}", base_name(file), line); }
+std::string short_place(std::string_view file, uint32_t line) { return fmt::format("{}:{}", file_name(file), line); }
 
 std::string reasons_text(const Trace& trace, const StallSums& sums, size_t most) {
   std::string text;

@@ -159,7 +159,7 @@ TEST(ThreadWait, NamesThePipesThatPollAndSelectWouldReadFrom) {
   EXPECT_EQ(polled.kind, BlockedIn::Poll);
   EXPECT_EQ(polled.detail, std::string(name) + " " + other_name);
   char byte = 0;
-  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
   const Wait selected = wait_in(
       [&] {
         fd_set wanted;
