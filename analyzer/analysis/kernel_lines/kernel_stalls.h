@@ -55,8 +55,8 @@ class KernelSums {
   uint64_t without_cubin() const { return without_cubin_; }                     // samples: missing or damaged
   const SampleSum& whole() const { return whole_; }                             // of all: the base of shares
   uint32_t kernel_of(uint32_t function) const { return kernel_of_[function]; }  // index of kernels()
-  // The measured time of the kernel, in percent of that of all kernels, also of those without samples. Nothing if it has
-  // no GPU times.
+  // The measured time of the kernel, in percent of that of all kernels, also of those without samples. Nothing if it
+  // has no GPU times.
   std::optional<double> time_percent(const KernelStalls& kernel) const;
   int64_t gpu_time_ns() const { return gpu_time_ns_; }  // of all kernels
   // The sum of the estimates of kernels by the share of their samples: kernel time × cycles ÷ cycles of the kernel.

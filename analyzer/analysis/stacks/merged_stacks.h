@@ -50,7 +50,8 @@ class MergedStacks {
   // Index into of(stack): the most informative frame. 0: no stack.
   size_t best(StackId stack);
   // Its text: the first Python frame, else the first with a source line (outside of the C library, if there is one),
-  // else the first. If it is after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
+  // else the first. If it is after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]".
+  // Empty: no stack.
   std::string best_text(StackId stack);
 
   // Counts over the stacks merged so far.

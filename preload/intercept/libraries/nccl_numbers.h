@@ -1,5 +1,5 @@
-// Which number does NCCL give a communicator? NVTX payloads and NCCL_DEBUG have it, and it is equal on all ranks. Source:
-// getHash() and ncclCommInitRankFunc() of NCCL 2.8 to 2.29; on an H200, NCCL 2.28 prints the same number.
+// Which number does NCCL give a communicator? NVTX payloads and NCCL_DEBUG have it, and it is equal on all ranks.
+// Source: getHash() and ncclCommInitRankFunc() of NCCL 2.8 to 2.29; on an H200, NCCL 2.28 prints the same number.
 #pragma once
 
 #include <cstddef>

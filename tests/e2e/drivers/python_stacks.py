@@ -29,10 +29,10 @@ def interpreters():
     candidates = [shutil.which(f"python{version}") for version in VERSIONS] + ["/usr/bin/python3", sys.executable]
     candidates += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))
     candidates += os.environ.get("PROF_TEST_PYTHONS", "").split(":")
-    ask = "import sys, sysconfig; print('%d.%d' % sys.version_info[:2] + ('t' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''), sys.implementation.name)"
-    for path in filter(None, candidates):
-        done = subprocess.run([path, "-c", ask], capture_output=True, text=True)
-        version, _, name = done.stdout.strip().partition(" ")
+    ask = "import sys, sysconfig; print('%d.%d' % sys.version_info[:2] + ('t' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''), sys.implementation.name, sys.executable)"
+    for candidate in filter(None, candidates):
+        done = subprocess.run([candidate, "-c", ask], capture_output=True, text=True)
+        version, name, path = (done.stdout.strip().split(" ", 2) + ["", ""])[:3]  # a candidate may be a version manager's script
         if done.returncode == 0 and name == "cpython" and version in VERSIONS:
             kind = "shared" if "libpython" in subprocess.run(["ldd", os.path.realpath(path)], capture_output=True, text=True).stdout else "static"
             found.setdefault((version, kind), path)

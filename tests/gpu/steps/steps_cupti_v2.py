@@ -153,4 +153,4 @@ def cupti_v2(lab, step):
         of_this.check("lines of libprof", "libprof: " not in recorded.stderr, recorded.stderr.strip()[:300] or "none", "none")
         rows.append((name, found[0], found[1], runs[0].meta.get("gpu_times") if runs else "no log"))
     step.table("The log beside a profiler with the subscriber-scoped API", ["profiler", "launches", "GPU operations", "GPU times"], rows)
-    step.note(f"What the program printed, alone and recorded, is in {kept}.")
+    step.note(f"What the program printed, alone and recorded, is in the folder {os.path.basename(kept)} of the results.")

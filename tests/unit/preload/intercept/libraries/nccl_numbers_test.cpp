@@ -1,3 +1,4 @@
+// Do the numbers of communicators equal those of each version of NCCL?
 #include "preload/intercept/libraries/nccl_numbers.h"
 
 #include <gtest/gtest.h>
