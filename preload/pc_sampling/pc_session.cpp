@@ -4,6 +4,7 @@
 #include "preload/hardware_counters/counter_params.h"
 #include "preload/log/count.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace prof::preload {
@@ -14,17 +15,18 @@ namespace {
 
 constexpr size_t kDataBytes = (sizeof(CUpti_PCSamplingData) + 63) / 64 * 64;
 
-void clear(CUpti_PCSamplingData& data, uint32_t reasons) {
+// `used`: PCs that a call of CUPTI may have written.
+void clear(CUpti_PCSamplingData& data, uint32_t reasons, size_t used) {
   auto* const pcs = reinterpret_cast<CUpti_PCSamplingPCData*>(reinterpret_cast<uint8_t*>(&data) + kDataBytes);
   auto* const stalls = reinterpret_cast<CUpti_PCSamplingStallReason*>(pcs + PcSession::kPcs);
   data = {};
   data.size = sizeof(CUpti_PCSamplingData);
   data.collectNumPcs = PcSession::kPcs;
   data.pPcData = pcs;
-  for (uint32_t i = 0; i < PcSession::kPcs; ++i) {
+  for (size_t i = 0; i < std::min<size_t>(used, PcSession::kPcs); ++i) {
     pcs[i].size = sizeof(CUpti_PCSamplingPCData);
     pcs[i].stallReasonCount = 0;
-    pcs[i].stallReason = stalls + size_t{i} * reasons;
+    pcs[i].stallReason = stalls + i * reasons;
   }
 }
 
@@ -128,8 +130,8 @@ bool PcSession::make_buffer() {
   if (buffer_.bytes != bytes && !buffer_.make(bytes)) return refuse("mmap", CUPTI_ERROR_OUT_OF_MEMORY);
   newest_ = read_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at);
   last_ = reinterpret_cast<CUpti_PCSamplingData*>(buffer_.at + bytes / 2);
-  clear(*read_, reasons_);
-  clear(*last_, reasons_);
+  clear(*read_, reasons_, kPcs);
+  clear(*last_, reasons_, kPcs);
   return true;
 }
 
@@ -166,7 +168,7 @@ bool PcSession::configure(uint32_t period, bool first) {
 
 PcSession::Read PcSession::read() {
   newest_ = read_;
-  clear(*read_, reasons_);
+  clear(*read_, reasons_, read_->totalNumPcs);
   CUpti_PCSamplingGetDataParams params{};
   params.size = CUpti_PCSamplingGetDataParamsSize;
   params.ctx = context_;

@@ -162,8 +162,9 @@ class Run:
                 "driver_calls_outside_launches": self.call_without_launch}
 
     def depths(self, when=lambda launch: launch.begin):
-        """The error of the live depth: (live, exact) per timed launch; exact = operations on the same stream that were
-        launched earlier and had not ended when this launch was entered."""
+        """The error of the live depth: (live, exact) per timed launch; exact = operations on the same stream whose launch
+        had returned, and that had not ended, when this launch was entered. A launch that another thread is inside may
+        come later in the stream."""
         pairs = []
         by_stream = collections.defaultdict(list)
         for launch in self.launches:
@@ -171,12 +172,16 @@ class Run:
                 by_stream[launch.stream].append(launch)
         for launches in by_stream.values():
             launches.sort(key=lambda launch: launch.begin)
-            ends = []            # GPU end times of all earlier launches on this stream, sorted
+            ends = []            # GPU end times of all launches on this stream that have returned, sorted
+            returns = sorted(launches, key=lambda launch: launch.end)
+            returned = 0
             for launch in launches:
                 now = self.gpu_ns(when(launch))
+                while returned < len(returns) and returns[returned].end <= launch.begin:
+                    for op in returns[returned].operations:
+                        bisect.insort(ends, op[1] + op[2])
+                    returned += 1
                 pairs.append((launch.depth, len(ends) - bisect.bisect_right(ends, now)))
-                for op in launch.operations:
-                    bisect.insort(ends, op[1] + op[2])
         return pairs
 
     def inversions(self):

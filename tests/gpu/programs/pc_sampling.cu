@@ -159,14 +159,16 @@ static void sample_own() {
   params.ctx = context;
   std::printf("enable %d\n", enable(&params));
   static PcBuffer reads, last;  // CUPTI fills the second one when sampling ends, and needs it
-  CUpti_PCSamplingConfigurationInfo buffer{};
-  buffer.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-  buffer.attributeData.samplingDataBufferData.samplingDataBuffer = &last.data;
+  CUpti_PCSamplingConfigurationInfo attributes[2]{};
+  attributes[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+  attributes[0].attributeData.samplingDataBufferData.samplingDataBuffer = &last.data;
+  attributes[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+  attributes[1].attributeData.samplingPeriodData.samplingPeriod = 20;  // else the buffer of the GPU is full in a second
   CUpti_PCSamplingConfigurationInfoParams configuration{};
   configuration.size = CUpti_PCSamplingConfigurationInfoParamsSize;
   configuration.ctx = context;
-  configuration.numAttributes = 1;
-  configuration.pPCSamplingConfigurationInfo = &buffer;
+  configuration.numAttributes = 2;
+  configuration.pPCSamplingConfigurationInfo = attributes;
   std::printf("configure %d\n", configure(&configuration));
   size_t samples = 0;
   for (int round = 0; round < 10; ++round) {
