@@ -206,7 +206,7 @@ Sizes same_sizes(unsigned words) { return {words, {words, words, words, words}};
 unsigned accumulator_words(std::string_view name) {
   const size_t at = name.find("64x");
   const unsigned columns = at == std::string_view::npos ? 8 : number_in(name.substr(at + 3));
-  const unsigned words = has_part(name, "F32") || name.starts_with("I") ? columns / 2 : columns / 4;
+  const unsigned words = has_part(name, "F32") || name.starts_with('I') ? columns / 2 : columns / 4;
   return std::clamp(words, 1u, 128u);
 }
 

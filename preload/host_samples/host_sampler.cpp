@@ -414,7 +414,7 @@ void start_other(uint32_t tid) {
 
 // CPU time of a thread in ns; 0: not known.
 uint64_t cpu_time_of(uint32_t tid) {
-  char text[96];
+  char text[96] = {};
   const long size = ProcPath("/proc/self/task/").add(uint64_t{tid}).add("/schedstat").read(text, sizeof text);
   uint64_t ns = 0;
   for (long i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i)

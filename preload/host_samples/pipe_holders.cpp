@@ -194,7 +194,7 @@ uint32_t peer_of_socket(uint32_t inode) {
   message.request.udiag_cookie[0] = message.request.udiag_cookie[1] = ~0u;
   const long link = raw_call(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
   if (link < 0) return 0;
-  alignas(8) char reply[1024];
+  alignas(8) char reply[1024] = {};
   // The kernel answers within the request.
   long size = raw_call(SYS_sendto, link, word_of(&message), sizeof message);
   if (size > 0) size = raw_call(SYS_recvfrom, link, word_of(reply), sizeof reply, MSG_DONTWAIT);

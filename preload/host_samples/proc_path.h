@@ -57,7 +57,7 @@ struct DirectoryEntry {
 
 // Calls take(entry) for the entries of an open directory, until it returns false.
 template <class Take> void each_entry(long directory, Take&& take) {
-  alignas(8) char room[4096];
+  alignas(8) char room[4096] = {};
   for (;;) {
     const long size = raw_call(SYS_getdents64, directory, word_of(room), sizeof room);
     if (size <= 0) return;
