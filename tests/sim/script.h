@@ -55,7 +55,7 @@ struct CuptiScript {
   uint64_t samples_buffer = 0;       // how many samples the buffer of PM sampling holds; 0: any number
   bool samples_by_clock = false;     // PM sampling has no trigger by time
   uint64_t pc_buffer = 0;            // how many PC samples the hardware's buffer holds; 0: any number
-  uint64_t pc_dropped = 0;           // PC samples that each run of a kernel loses
+  uint64_t pc_dropped = 0;           // PC samples that each run of a sampled kernel loses
   uint64_t pc_data_ms = 0;           // duration of cuptiPCSamplingGetData (wall time)
 };
 

@@ -161,8 +161,10 @@ void pc_sees(State&, const OperationRecord& record) {
   const std::lock_guard<std::mutex> lock(g_pc_mutex);
   for (auto& [handle, context] : pc_contexts()) {
     if (context.id != record.context_id) continue;
-    context.dropped += script().cupti.pc_dropped;
-    context.total += script().cupti.pc_dropped;
+    const auto is_its = [&](const PcScript& pc) { return pc.kernel == record.name; };
+    const bool sampled = std::any_of(script().pcs.begin(), script().pcs.end(), is_its);
+    context.dropped += sampled ? script().cupti.pc_dropped : 0;
+    context.total += sampled ? script().cupti.pc_dropped : 0;
     if (context.overflowed) continue;
     for (const PcScript& pc : script().pcs) {
       const uint64_t samples = (pc.samples << kScriptPeriod) >> context.period;
