@@ -3,6 +3,7 @@
 // that was unloaded and replaced belong to the module in its place, as documented (cuptiPCSamplingGetData).
 #include <cupti_pcsampling.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
