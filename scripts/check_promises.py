@@ -37,7 +37,8 @@ def tests(root):
     for driver in ("transparency", "pc_sampling"):  # they list their cases
         path = root / f"tests/e2e/drivers/{driver}.py"
         if path.exists():
-            cases = subprocess.run([sys.executable, path, "--list"], capture_output=True, text=True, check=True).stdout.split()
+            listed = subprocess.run([sys.executable, path, "--list"], capture_output=True, text=True, check=True)
+            cases = listed.stdout.split()
             names |= {f"e2e.{driver}.{case}" for case in cases}
     for path in sorted((root / "tests").rglob("CMakeLists.txt")):
         text = path.read_text()

@@ -83,7 +83,8 @@ def of_file(path, text):
             continue
         opening = "//" if path.endswith((".h", ".cpp", ".def")) else "#" if path.endswith((".py", ".cmake")) or \
             re.match(r"scripts/[^.]*$", path) else None
-        if opening and line.lstrip().startswith(opening) and len(line) > COMMENT_WIDTH and not READ_BY_TESTS.match(line):
+        comment = opening and line.lstrip().startswith(opening)
+        if comment and len(line) > COMMENT_WIDTH and not READ_BY_TESTS.match(line):
             yield number, f"a comment line of {len(line)} columns: at most {COMMENT_WIDTH}"
         for host in URL.findall(line):
             if host not in HOSTS and not host.startswith("example."):

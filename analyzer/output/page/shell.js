@@ -1,6 +1,6 @@
 // What all parts of the page of `prof page` use: its data, numbers as text, colours, and a canvas that follows its
-// size, the resolution and the theme. The parts are joined into one script, in the order of analyzer/CMakeLists.txt. All
-// texts come from the JSON in the element "data" and reach the page as text nodes only.
+// size, the resolution and the theme. The parts are joined into one script, in the order of analyzer/CMakeLists.txt.
+// All texts come from the JSON in the element "data" and reach the page as text nodes only.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);

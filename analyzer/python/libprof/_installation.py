@@ -22,8 +22,8 @@ def program() -> str:
     found = shutil.which("prof")
     if found and not _is_console_script(found):
         return found
-    raise FileNotFoundError("prof was not found; install the wheel of libprof, put prof on the PATH, or set PROF_PROGRAM "
-                            "to its path")
+    raise FileNotFoundError("prof was not found; install the wheel of libprof, put prof on the PATH, or set "
+                            "PROF_PROGRAM to its path")
 
 
 def _is_console_script(path: str) -> bool:

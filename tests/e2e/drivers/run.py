@@ -15,7 +15,7 @@ source.
               12 kernel_launch + nested_calls (a sum of records and counters), whole, size < 1000000, 3 stack(REGEX),
               3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered
               by their start; "no X" is "0 X")
-A kind may have a name: the kernel's, the function's, or an NVTX label's text; and fields:
+A line may go on in the next one, after "//" and three spaces. A kind may have a name: the kernel's, the function's, or an NVTX label's text; and fields:
 1 memory_launch(cuMemcpy bytes=64).
 """
 import argparse
@@ -144,7 +144,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
 
-    lines = options.source.read_text().splitlines()
+    lines = re.sub(r"\n//   +", " ", options.source.read_text()).splitlines()
     get = lambda what: [line.split(":", 1)[1].strip() for line in lines if re.match(rf"\s*// {what}:", line)]
     expectations = get("Expect")
     if not expectations:

@@ -12,7 +12,8 @@
 // Expect: report memory: ^,[^,]*,\d+,device 1,none,CUDA calls,1,4000,0,0,0,4000,\d+,\d+,4000,0,$
 // Expect: report memory: ^,[^,]*,\d+,device 1,pool 2,CUDA calls,1,500,1,500,0,500,\d+,\d+,0,0,$
 // Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,3000,3000,3000,49.2,3000,cuMemAlloc_v2,none$
-// Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,100,100,100,1.6,0,cuMemAllocFromPoolAsync,pool 1$
+// Expect: report memory-ops --group-by call,pool:
+//   ^,[^,]*,\d+,device 0,1,100,100,100,1.6,0,cuMemAllocFromPoolAsync,pool 1$
 // Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,1,3000,3000,3000,49.2,0,cuMemAllocAsync,pool 1$
 // Expect: report memory-ops --group-by call,pool: ^,[^,]*,\d+,device 0,2,1200,1000,0,0.0,0,cuMemAllocAsync,default$
 // Expect: report memory-trace: 6 x ^\d+,,[^,]*,\d+,\d+,device [01],\w*.*,cuMemAlloc(Async|FromPoolAsync),\d+,,

@@ -1,13 +1,13 @@
 // Kernels whose time is known to be at certain places, for the step `pc_sampling` of scripts/gpu-check.
 //
-//   pc_sampling cases [DEVICE]   each for about a second: a kernel that waits for memory, a kernel with two loops of 90 and
-//                                10 % of its time, a kernel replayed in a graph, a kernel compiled from PTX. Prints a
-//                                checksum
-//   pc_sampling unloads N        N times: load a module of PTX with a kernel of its own name, run it for 2 ms, unload it
+//   pc_sampling cases [DEVICE]   each for about a second: a kernel that waits for memory, a kernel with two loops of 90
+//                                and 10 % of its time, a kernel replayed in a graph, a kernel compiled from PTX. Prints
+//                                a checksum
+//   pc_sampling unloads N        N times: load a module of PTX with a kernel of its own name, run it, unload it
 //   pc_sampling loop N           N launches of an empty kernel, then 100 of the memory kernel: prints "us_per_launch X
 //                                us_per_kernel Y", the medians of 20 batches each
-//   pc_sampling own              samples PCs itself, after the first kernel: prints the results of its calls, and whether
-//                                it got samples
+//   pc_sampling own              samples PCs itself, after the first kernel: prints the results of its calls, and
+//                                whether it got samples
 #include "check.cuh"
 
 #include <cuda.h>

@@ -4,17 +4,24 @@
 // Env: PROF_COLLECTIVES=1 PROF_HOST_SAMPLES=off
 // Link: libraries
 // Expect: status 0
-// Expect: log 1: 0 lost, whole, 1 collective(ncclCommInitRank(ranks=4, rank=1)), 1 collective(ncclCommInitRankConfig(ranks=4, rank=1))
+// Expect: log 1: 0 lost, whole, 1 collective(ncclCommInitRank(ranks=4, rank=1)),
+//   1 collective(ncclCommInitRankConfig(ranks=4, rank=1))
 // Expect: log 1: 1 collective(ncclCommInitRankScalable(ranks=4, rank=1)), 2 collective(ncclCommSplit(ranks=4, rank=1))
 // Expect: log 1: 1 collective(ncclCommSplit(ranks=2, rank=1) communicator=3996404754080514783)
-// Expect: log 1: 1 collective(ncclCommSplit(ranks=2, rank=1)), 1 collective(ncclAllReduce(count=5, type=bf16, op=sum, ranks=2, rank=1))
-// Expect: log 1: 2 collective(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)), 1 collective(ncclSend(count=8, type=fp32, peer=2, ranks=4, rank=1))
-// Expect: log 1: 1 collective(ncclRecv(count=8, type=fp32, peer=3, ranks=4, rank=1)), 1 collective(ncclGroupStart()), 1 collective(ncclGroupEnd())
-// Expect: log 1: 2 library_call(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)), no library_call(cublasSgemm_v2)
-// Expect: log 1: 1 collective(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1) communicator=2474940877224741099 sequence=2)
+// Expect: log 1: 1 collective(ncclCommSplit(ranks=2, rank=1)),
+//   1 collective(ncclAllReduce(count=5, type=bf16, op=sum, ranks=2, rank=1))
+// Expect: log 1: 2 collective(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)),
+//   1 collective(ncclSend(count=8, type=fp32, peer=2, ranks=4, rank=1))
+// Expect: log 1: 1 collective(ncclRecv(count=8, type=fp32, peer=3, ranks=4, rank=1)),
+//   1 collective(ncclGroupStart()), 1 collective(ncclGroupEnd())
+// Expect: log 1: 2 library_call(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)),
+//   no library_call(cublasSgemm_v2)
+// Expect: log 1: 1 collective(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)
+//   communicator=2474940877224741099 sequence=2)
 // Expect: log 1: 1 collective(ncclCommSplit(ranks=4, rank=1) communicator=2474940877224741099 sequence=4)
 // Expect: log 1: 1 collective(ncclAllReduce(count=5, type=bf16, op=sum, ranks=2, rank=1) sequence=1)
-// Expect: log 1: 1 collective(ncclRecv(count=8, type=fp32, peer=3, ranks=4, rank=1) communicator=2474940877224741099 sequence=2 flags=2)
+// Expect: log 1: 1 collective(ncclRecv(count=8, type=fp32, peer=3, ranks=4, rank=1)
+//   communicator=2474940877224741099 sequence=2 flags=2)
 #include "tests/e2e/programs/libraries/library_program.h"
 
 #include <cstring>

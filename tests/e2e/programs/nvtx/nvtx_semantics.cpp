@@ -3,13 +3,16 @@
 // Link: none
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 6 nvtx_semantics, counter nvtx_times_unknown 0
-// Expect: report nvtx-counters: ^power,W,app,,,[^,]*,[0-9]+,3,0,0\.250,0\.750,1\.500,0\.500,[0-9]+,[0-9]+,0\.000,1\.000,1,"absolute, until the next"
-// Expect: report nvtx-counters: ^packets,,app,,,[^,]*,[0-9]+,3,0,2\.000,3\.667,5\.000,4\.000,[0-9]+,[0-9]+,,,,deltas
-// Expect: report nvtx-counters: ^level,,app,,,[^,]*,[0-9]+,2,0,0\.000,0\.500,1\.000,1\.000,[0-9]+,[0-9]+,,,,normalised
-// Expect: report nvtx-counters: ^tilt,,app,,,[^,]*,[0-9]+,2,0,-1\.000,-0\.500,0\.000,0\.000,[0-9]+,[0-9]+,,,,"since start, normalised, linear between"
-// Expect: report nvtx-counters: ^kept,,app,,,[^,]*,[0-9]+,3,1,0\.000,4\.667,7\.000,0\.000,
-// Expect: report nvtx-counters: ^disk.read,MB,app,,,[^,]*,[0-9]+,2,1,2\.000,2\.000,2\.000,2\.000,[0-9]+,[0-9]+,,10\.000,0,since the last
-// Expect: report nvtx-counters: ^disk.errors,,app,,,[^,]*,[0-9]+,2,1,3\.000,3\.000,3\.000,3\.000,
+// Expect: report nvtx-counters:
+//   ^power,W,app,,,[^,]*,\d+,3,0,0\.250,0\.750,1\.500,0\.500,\d+,\d+,0\.000,1\.000,1,"absolute, until the next"
+// Expect: report nvtx-counters: ^packets,,app,,,[^,]*,\d+,3,0,2\.000,3\.667,5\.000,4\.000,\d+,\d+,,,,deltas
+// Expect: report nvtx-counters: ^level,,app,,,[^,]*,\d+,2,0,0\.000,0\.500,1\.000,1\.000,\d+,\d+,,,,normalised
+// Expect: report nvtx-counters:
+//   ^tilt,,app,,,[^,]*,\d+,2,0,-1\.000,-0\.500,0\.000,0\.000,\d+,\d+,,,,"since start, normalised, linear between"
+// Expect: report nvtx-counters: ^kept,,app,,,[^,]*,\d+,3,1,0\.000,4\.667,7\.000,0\.000,
+// Expect: report nvtx-counters:
+//   ^disk.read,MB,app,,,[^,]*,\d+,2,1,2\.000,2\.000,2\.000,2\.000,\d+,\d+,,10\.000,0,since the last
+// Expect: report nvtx-counters: ^disk.errors,,app,,,[^,]*,\d+,2,1,3\.000,3\.000,3\.000,3\.000,
 // Expect: trace: "name":"app: power".*"args":\{"W \(0 to 1\)":1\.5\}
 // Expect: trace: "name":"app: packets".*"args":\{"value":4\}
 #include <nvtx3/nvToolsExtCounters.h>
