@@ -12,12 +12,12 @@ namespace {
 
 struct SassProducer {
   std::string_view opcode;
-  SassScoreboard scoreboard;
+  SassStall stall;
   std::string_view noun;
 };
 
 constexpr SassProducer kSassProducers[] = {
-#define PROF_SASS(opcode, scoreboard, noun) {#opcode, SassScoreboard::scoreboard, noun},
+#define PROF_SASS(opcode, stall, noun) {#opcode, SassStall::stall, noun},
 #include "analyzer/symbols/sass_producers.def"
 #undef PROF_SASS
 };
@@ -296,7 +296,7 @@ SassOperation parse_sass_operation(std::string_view text) {
   const auto producer = std::find_if(std::begin(kSassProducers), std::end(kSassProducers),
                                      [&](const SassProducer& each) { return each.opcode == to.opcode; });
   if (producer != std::end(kSassProducers)) {
-    to.scoreboard = producer->scoreboard;
+    to.stall = producer->stall;
     to.noun = producer->noun;
   }
   to.starts_copy = to.opcode == "LDGSTS";

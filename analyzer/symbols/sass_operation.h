@@ -12,7 +12,9 @@ namespace prof::analyzer {
 using SassRegister = uint16_t;
 inline constexpr SassRegister kNoSassRegister = UINT16_MAX;
 
-enum class SassScoreboard : uint8_t { None, Long, Short };  // None: a fixed number of cycles
+// What makes later instructions wait (sass_producers.def). None: it takes a fixed number of cycles.
+enum class SassStall : uint8_t { None, Long, Short, Barrier, Fence, Branch, Matrix };
+constexpr bool is_scoreboard(SassStall stall) { return stall == SassStall::Long || stall == SassStall::Short; }
 
 struct SassOperation {
   enum class Flow : uint8_t {
@@ -24,13 +26,13 @@ struct SassOperation {
     Enter,   // BSSY: threads that leave the region meet at targets[0]
     Meet     // BSYNC: they go on there
   };
-  std::string_view opcode;                           // "LDG"
-  std::string_view noun;                             // of sass_producers.def; empty: a fixed number of cycles
-  SassScoreboard scoreboard = SassScoreboard::None;  // of its result
-  std::vector<SassRegister> writes, reads;           // with the guard among those read
-  SassRegister guard = kNoSassRegister;              // it is executed if this predicate is true
-  bool guard_negated = false;                        // or false
-  bool never = false;                                // @!PT
+  std::string_view opcode;                  // "LDG"
+  std::string_view noun;                    // of sass_producers.def; empty: a fixed number of cycles
+  SassStall stall = SassStall::None;        // of those that wait for it
+  std::vector<SassRegister> writes, reads;  // with the guard among those read
+  SassRegister guard = kNoSassRegister;     // it is executed if this predicate is true
+  bool guard_negated = false;               // or false
+  bool never = false;                       // @!PT
   Flow flow = Flow::Next;
   bool conditional = false;                          // the next instruction may follow a Jump, Call, Return or End
   std::vector<std::string_view> targets;             // labels

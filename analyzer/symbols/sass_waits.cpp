@@ -218,8 +218,8 @@ void SassWaits::seek_copies(uint32_t from, uint64_t left, std::vector<uint32_t>&
   }
 }
 
-// Walks back to the instructions that use a scoreboard, until one waits for it.
-void SassWaits::seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32_t>& found) const {
+// Walks back along all paths while `visit` of an instruction returns true.
+template <class Visit> void SassWaits::walk_back(uint32_t from, Visit&& visit) const {
   std::vector<bool> seen(operations_.size());
   std::vector<uint32_t> open;
   const auto go_before = [&](uint32_t instruction) {
@@ -233,9 +233,25 @@ void SassWaits::seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32
   while (!open.empty()) {
     const uint32_t i = open.back();
     open.pop_back();
-    if (barriers_[i].result == barrier || barriers_[i].read == barrier) found.push_back(i);
-    if ((barriers_[i].waits >> barrier & 1) == 0) go_before(i);
+    if (visit(i)) go_before(i);
   }
+}
+
+// The instructions that use a scoreboard, until one waits for it.
+void SassWaits::seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32_t>& found) const {
+  walk_back(from, [&](uint32_t i) {
+    if (barriers_[i].result == barrier || barriers_[i].read == barrier) found.push_back(i);
+    return (barriers_[i].waits >> barrier & 1) == 0;
+  });
+}
+
+// The last instruction of that kind on each path. A branch is waited for directly behind it.
+void SassWaits::seek_last(uint32_t from, SassStall stall, std::vector<uint32_t>& found) const {
+  walk_back(from, [&](uint32_t i) {
+    const bool is_it = operations_[i].stall == stall && !operations_[i].never;
+    if (is_it) found.push_back(i);
+    return !is_it && stall != SassStall::Branch;
+  });
 }
 
 // Keeps those that use a scoreboard that the instruction waits for.
@@ -246,11 +262,17 @@ void SassWaits::reduce(const SassBarriers& of, bool readers, std::vector<uint32_
   });
 }
 
-SassWait SassWaits::at(uint64_t offset, SassScoreboard scoreboard) const {
+SassWait SassWaits::at(uint64_t offset, SassStall stall) const {
   SassWait wait;
   const std::optional<uint32_t> from = find(offset);
   if (!from) return wait;
   const SassOperation& stalled = operations_[*from];
+  if (!is_scoreboard(stall)) {
+    const bool of_warpgroup = stalled.opcode == "WARPGROUP" && stall == SassStall::Barrier;
+    seek_last(*from, of_warpgroup ? SassStall::Matrix : stall, wait.producers);
+    keep_once(wait.producers);
+    return wait;
+  }
   if (stalled.copies_left >= 0) {
     seek_copies(*from, static_cast<uint64_t>(stalled.copies_left), wait.producers);
     keep_once(wait.producers);
@@ -259,12 +281,12 @@ SassWait SassWaits::at(uint64_t offset, SassScoreboard scoreboard) const {
   // The scoreboards of the machine code decide, if the instruction waits for some.
   const bool decided = !barriers_.empty() && barriers_[*from].waits != 0;
   const auto take = [&](std::vector<uint32_t> found, bool readers, bool exact) {
-    std::erase_if(found, [&](uint32_t each) { return operations_[each].scoreboard == SassScoreboard::None; });
+    std::erase_if(found, [&](uint32_t each) { return !is_scoreboard(operations_[each].stall); });
     keep_once(found);
     if (exact) reduce(barriers_[*from], readers, found);
     std::vector<uint32_t> same;
     std::copy_if(found.begin(), found.end(), std::back_inserter(same),
-                 [&](uint32_t each) { return operations_[each].scoreboard == scoreboard; });
+                 [&](uint32_t each) { return operations_[each].stall == stall; });
     wait.producers = same.empty() ? std::move(found) : std::move(same);
     wait.overwrites = readers && !wait.producers.empty();
     return !wait.producers.empty();

@@ -8,6 +8,9 @@
 //   @P0 BRA .L_x_1 ...              |   both sides are followed
 //   FFMA R6, R4, R5, R6  stalled ---+
 //
+// A warp that waits at a barrier, at a memory fence or for a branch is sampled at an instruction that follows, not at
+// the barrier itself (measured, an H200). Then the answer is the last barrier, fence or branch on each path.
+//
 // Where the machine code is known, the numbers of scoreboards in it (format of sm_70 and later) select the candidates.
 #pragma once
 
@@ -45,9 +48,9 @@ class SassWaits {
   SassWaits(std::span<const SassInstruction> instructions, std::span<const std::pair<std::string, uint64_t>> labels,
             std::span<const uint8_t> code = {});
 
-  // What the instruction at an offset waits for, if it stalls on that scoreboard. Without such a producer, the answer
-  // has those of the other scoreboard. O(registers × instructions).
-  SassWait at(uint64_t offset, SassScoreboard scoreboard) const;
+  // What the instruction at an offset waits for, if it stalls for that reason. Without a producer of that scoreboard,
+  // the answer has those of the other one. O(registers × instructions).
+  SassWait at(uint64_t offset, SassStall stall) const;
   const SassOperation& operation(uint32_t instruction) const { return operations_[instruction]; }
   size_t size() const { return operations_.size(); }
 
@@ -57,6 +60,8 @@ class SassWaits {
   std::optional<uint32_t> find(uint64_t offset) const;
   bool seek(uint32_t from, SassRegister wanted, Seek what, std::vector<uint32_t>& found) const;
   void seek_copies(uint32_t from, uint64_t left, std::vector<uint32_t>& found) const;
+  template <class Visit> void walk_back(uint32_t from, Visit&& visit) const;
+  void seek_last(uint32_t from, SassStall stall, std::vector<uint32_t>& found) const;
   void seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32_t>& found) const;
   void reduce(const SassBarriers& of, bool readers, std::vector<uint32_t>& found) const;
   std::span<const uint32_t> before(uint32_t instruction) const {

@@ -201,22 +201,38 @@ void write_batch(const Sampled& sampled, uint32_t flags) {
 }
 
 // The caller holds the lock and is inside a scope that records.
-void end_session(Sampled& sampled) {
+void close_session(Sampled& sampled) {
   const bool late = g_late.load(std::memory_order_seq_cst) != sampled.late_seen;
   if (sampled.session.is_open() && sampled.session.close()) write_batch(sampled, late ? format::kPcAmbiguous : 0);
+}
+
+void end_session(Sampled& sampled) {
+  close_session(sampled);
   sampled.session.abandon();
+}
+
+// The period of `auto` with samples 2^less times as rare, or the present one.
+uint32_t longer_period(Sampled& sampled, uint32_t less) {
+  const uint32_t period = sampled.session.period();
+  if (!options().pc_sampling.automatic || sampled.changes == 3 || period + less > option::PcPeriod::kMost)
+    return period;
+  ++sampled.changes;
+  return period + less;
 }
 
 // After the buffer was full. `auto` takes fewer samples from then on.
 bool sample_again(Sampled& sampled) {
   count(LossCounter::pc_buffer_full);
-  constexpr uint32_t kLonger = 2;
-  const uint32_t period = sampled.session.period();
-  if (!sampled.session.restart()) return false;
-  if (!options().pc_sampling.automatic || sampled.changes == 3 || period + kLonger > option::PcPeriod::kMost)
-    return true;
-  ++sampled.changes;
-  return sampled.session.set_period(period + kLonger);
+  const CUcontext context = sampled.session.context();
+  const uint32_t period = longer_period(sampled, 2);
+  sampled.session.close();  // its samples are lost
+  return sampled.session.reopen(context, period);
+}
+
+void refuse_session(Sampled& sampled) {
+  refuse("PC samples of a context end: ", sampled.session.reason());
+  end_session(sampled);
+  sampled.refused = true;
 }
 
 // Reads all samples that are ready. The caller holds the lock and is inside a scope that records. CUPTI finds the
@@ -235,11 +251,7 @@ void read_session(Sampled& sampled, Until until) {
   }
   if (read == PcSession::Read::Done) sampled.late_seen = late;
   if (read == PcSession::Read::Full && !g_over.load()) ok = sample_again(sampled);
-  if (!ok) {
-    refuse("PC samples of a context end: ", sampled.session.reason());
-    end_session(sampled);
-    sampled.refused = true;
-  }
+  if (!ok) refuse_session(sampled);
   const uint64_t now = monotonic_ns();
   count(LossCounter::pc_read_ns, now - begin);
   sampled.window_spent_ns += now - begin;
@@ -255,12 +267,13 @@ void adapt_period(Sampled& sampled, uint64_t now_ns) {
   const bool much = sampled.window_spent_ns > passed / 100 * 3;
   sampled.window_since_ns = now_ns;
   sampled.window_spent_ns = 0;
-  if (!much || !options().pc_sampling.automatic || sampled.changes == 3) return;
-  const uint32_t period = sampled.session.period();
-  if (period == option::PcPeriod::kMost) return;
-  ++sampled.changes;
-  if (sampled.session.set_period(period + 1))
-    explain("PC samples take too much time: their period is 2^", Decimal(period + 1).text(), " cycles now");
+  if (!much) return;
+  const uint32_t period = longer_period(sampled, 1);
+  if (period == sampled.session.period()) return;
+  const CUcontext context = sampled.session.context();
+  close_session(sampled);
+  if (!sampled.session.reopen(context, period)) return refuse_session(sampled);
+  explain("PC samples take too much time: their period is 2^", Decimal(period).text(), " cycles now");
 }
 
 // The caller holds the lock and is inside a scope that records.

@@ -45,8 +45,6 @@ bool PcSession::refuse(const char* what, CUptiResult result) {
 
 bool PcSession::open(const Cupti& api, CUcontext context, uint32_t period) {
   api_ = &api;
-  context_ = context;
-  period_ = period;
   if (api.cuptiPCSamplingEnable == nullptr || api.cuptiPCSamplingDisable == nullptr ||
       api.cuptiPCSamplingGetData == nullptr || api.cuptiPCSamplingSetConfigurationAttribute == nullptr ||
       api.cuptiPCSamplingGetNumStallReasons == nullptr || api.cuptiPCSamplingGetStallReasons == nullptr) {
@@ -54,9 +52,7 @@ bool PcSession::open(const Cupti& api, CUcontext context, uint32_t period) {
     context_ = nullptr;
     return false;
   }
-  if (enable()) return true;
-  abandon();
-  return false;
+  return reopen(context, period);
 }
 
 bool PcSession::enable() {
@@ -145,8 +141,6 @@ bool PcSession::drop_first() {
   return true;
 }
 
-bool PcSession::set_period(uint32_t period) { return configure(period, false); }
-
 bool PcSession::configure(uint32_t period, bool first) {
   CUpti_PCSamplingConfigurationInfo info[3] = {};
   info[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
@@ -183,10 +177,9 @@ PcSession::Read PcSession::read() {
   return read_->remainingNumPcs != 0 ? Read::More : Read::Done;
 }
 
-bool PcSession::restart() {
-  const CUcontext context = context_;
-  close();
+bool PcSession::reopen(CUcontext context, uint32_t period) {
   context_ = context;
+  period_ = period;
   if (enable()) return true;
   abandon();
   return false;

@@ -16,9 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const SassSection& section : parse_sass_listing({reinterpret_cast<const char*>(data), size})) {
     const SassWaits plain(section.instructions, section.labels), exact(section.instructions, section.labels, code);
     for (size_t i = 0; i < std::min(section.instructions.size(), kMostAsked); ++i) {
-      for (const SassScoreboard scoreboard : {SassScoreboard::Long, SassScoreboard::Short}) {
+      for (const SassStall stall : {SassStall::Long, SassStall::Short, SassStall::Barrier, SassStall::Fence,
+                                    SassStall::Branch, SassStall::Matrix}) {
         for (const SassWaits* const waits : {&plain, &exact}) {
-          const SassWait found = waits->at(section.instructions[i].offset, scoreboard);
+          const SassWait found = waits->at(section.instructions[i].offset, stall);
           for (const uint32_t producer : found.producers) {
             if (producer >= waits->size() || waits->operation(producer).noun.empty()) std::abort();
           }

@@ -18,12 +18,14 @@ import steps_build  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_cupti_samples  # noqa: E402
 import steps_cupti_v2  # noqa: E402
+import steps_decode  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
 import steps_ends  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_hook  # noqa: E402
 import steps_host_samples  # noqa: E402
+import steps_kernel_lines  # noqa: E402
 import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
@@ -95,6 +97,10 @@ STEPS = {
     "sampling": steps_sampling.sampling,
     "host_samples": steps_host_samples.host_samples,
     "pc_sampling": steps_pc_sampling.pc_sampling,
+    "stall_kinds": steps_kernel_lines.stall_kinds,
+    "kernel_lines": steps_kernel_lines.kernel_lines,
+    "pytorch_pc_samples": steps_kernel_lines.pytorch_pc_samples,
+    "decode": steps_decode.decode,
     "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,
     "flush_costs": steps_ends.flush_costs,

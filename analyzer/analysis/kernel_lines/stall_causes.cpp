@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace prof::analyzer {
@@ -16,8 +17,8 @@ constexpr std::string_view kNotFound = "[no such instruction found]";
 
 std::string plural(std::string_view noun) {
   if (noun.ends_with("copy")) return fmt::format("{}ies", noun.substr(0, noun.size() - 1));
-  return noun.find(" of ") != std::string_view::npos ? fmt::format("instructions ({})", noun)
-                                                     : fmt::format("{}s", noun);
+  if (noun.find(" of ") != std::string_view::npos) return fmt::format("instructions ({})", noun);
+  return fmt::format("{}{}", noun, noun.ends_with("ch") ? "es" : "s");
 }
 
 // What an instruction waits for: its kind, and the line or offset of it.
@@ -47,17 +48,23 @@ std::string cause_text(const std::vector<NamedProducer>& producers, bool overwri
 
 }  // namespace
 
-SassScoreboard scoreboard_of(std::string_view cupti_name) {
+SassStall stall_of(std::string_view cupti_name) {
+  constexpr std::pair<std::string_view, SassStall> kStalls[] = {{"long_scoreboard", SassStall::Long},
+                                                                {"short_scoreboard", SassStall::Short},
+                                                                {"barrier", SassStall::Barrier},
+                                                                {"membar", SassStall::Fence},
+                                                                {"branch_resolving", SassStall::Branch}};
   const std::string_view name = stall_reason(cupti_name).name;
-  if (!name.ends_with("scoreboard")) return SassScoreboard::None;
-  return name.starts_with("short") ? SassScoreboard::Short : SassScoreboard::Long;
+  const auto found =
+      std::find_if(std::begin(kStalls), std::end(kStalls), [&](const auto& each) { return each.first == name; });
+  return found == std::end(kStalls) ? SassStall::None : found->second;
 }
 
 StallCauses::StallCauses(const AnalysisInput& input, const KernelSums& sums) : input_(input), sums_(sums) {
-  std::map<uint32_t, double> cycles;  // that wait for scoreboards, by function
+  std::map<uint32_t, double> cycles;  // that wait for another instruction, by function
   for (uint32_t p = 0; p < sums.by_place().size(); ++p) {
     for (const StallSums::Reason& each : sums.by_place()[p].reasons) {
-      if (scoreboard_of(input.trace.text(each.name)) == SassScoreboard::None) continue;
+      if (stall_of(input.trace.text(each.name)) == SassStall::None) continue;
       cycles[sums.places().places()[p].function] += each.sum.cycles;
     }
   }
@@ -66,7 +73,7 @@ StallCauses::StallCauses(const AnalysisInput& input, const KernelSums& sums) : i
   std::stable_sort(functions.begin(), functions.end(), [&](uint32_t a, uint32_t b) { return cycles[a] > cycles[b]; });
   if (functions.size() > kMostCauseFunctions) {
     functions.resize(kMostCauseFunctions);
-    notes_.push_back(fmt::format("{} of {} functions are disassembled: those that wait most for scoreboards",
+    notes_.push_back(fmt::format("{} of {} functions are disassembled: those whose warps wait most",
                                  kMostCauseFunctions, cycles.size()));
   }
   find(functions);
@@ -95,7 +102,7 @@ void StallCauses::find(std::span<const uint32_t> functions) {
   }
   struct FoundWait {
     uint32_t place = 0;
-    SassScoreboard scoreboard{};
+    SassStall stall{};
     const KernelCode* code = nullptr;
     SassWait found{};
   };
@@ -105,9 +112,9 @@ void StallCauses::find(std::span<const uint32_t> functions) {
     const auto code = code_of.find(place.function);
     if (code == code_of.end() || !code->second->waits || code->second->instructions.empty()) continue;
     for (const StallSums::Reason& each : sums_.by_place()[p].reasons) {
-      const SassScoreboard scoreboard = scoreboard_of(trace.text(each.name));
-      if (scoreboard == SassScoreboard::None) continue;
-      waits.push_back({p, scoreboard, code->second});
+      const SassStall stall = stall_of(trace.text(each.name));
+      if (stall == SassStall::None) continue;
+      waits.push_back({p, stall, code->second});
     }
   }
   // The lines of all producers, with one request for each cubin.
@@ -118,7 +125,7 @@ void StallCauses::find(std::span<const uint32_t> functions) {
     FoundWait& wait = waits[w];
     const PcPlace& place = places.places()[wait.place];
     const PcFunction& function = places.functions()[place.function];
-    wait.found = wait.code->waits->at(place.offset, wait.scoreboard);
+    wait.found = wait.code->waits->at(place.offset, wait.stall);
     std::string why;
     const CubinFile* const cubin = places.cubin(function, why);
     const auto [request, added] = request_of.try_emplace(cubin, requests.size());
@@ -144,12 +151,12 @@ void StallCauses::find(std::span<const uint32_t> functions) {
                            ? sums_.offset_text(place.function, wait.code->instructions[producer].offset)
                            : short_place(strings[frames[0].file], frames[0].line)});
     }
-    texts_[{wait.place, wait.scoreboard}] = cause_text(named, wait.found.overwrites, wait.found.cut);
+    texts_[{wait.place, wait.stall}] = cause_text(named, wait.found.overwrites, wait.found.cut);
   }
 }
 
 std::string_view StallCauses::cause(uint32_t place, StringId reason) const {
-  const auto found = texts_.find({place, scoreboard_of(input_.trace.text(reason))});
+  const auto found = texts_.find({place, stall_of(input_.trace.text(reason))});
   return found == texts_.end() ? std::string_view() : found->second;
 }
 

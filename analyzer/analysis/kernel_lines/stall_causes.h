@@ -15,10 +15,10 @@
 
 namespace prof::analyzer {
 
-// The scoreboard that warps with a stall reason wait for. None: the reason is not about a scoreboard.
-SassScoreboard scoreboard_of(std::string_view cupti_name);
+// What warps with a stall reason wait for. None: not for an earlier instruction.
+SassStall stall_of(std::string_view cupti_name);
 
-// The functions that are disassembled: those with most cycles that wait for scoreboards.
+// The functions that are disassembled: those with most cycles that wait for an earlier instruction.
 inline constexpr size_t kMostCauseFunctions = 20;
 
 class StallCauses {
@@ -29,7 +29,8 @@ class StallCauses {
   StallCauses(const AnalysisInput& input, const KernelSums& sums, std::span<const uint32_t> functions);
 
   // "global load at kernels.cu:12", or "one of 2 global loads: kernels.cu:12, kernels.cu:14": what the place waits for
-  // with that reason. Empty: the reason is not about a scoreboard, or the function has no instructions.
+  // with that reason. Empty: warps with that reason wait for no earlier instruction, or the function has no
+  // instructions.
   std::string_view cause(uint32_t place, StringId reason) const;
   // The causes of places, by the cycles of the selection that wait for them: the largest first, at most `most` of them,
   // joined by "; ". Empty: no cause is known. `reason`: of this reason alone.
@@ -42,7 +43,7 @@ class StallCauses {
 
   const AnalysisInput& input_;
   const KernelSums& sums_;
-  std::map<std::pair<uint32_t, SassScoreboard>, std::string> texts_;  // by place
+  std::map<std::pair<uint32_t, SassStall>, std::string> texts_;  // by place
   std::vector<std::string> notes_;
 };
 

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-SCRIPT = "pc work 16 14 8; pc work 48 14 2; pc work 48 37 1; pc other 0 20 5; pc last 4096 0 3"
-WORK = {(16, 14): 8, (48, 14): 2, (48, 37): 1}
+SCRIPT = "pc work 16 14 8; pc work 48 14 2; pc work 48 36 1; pc other 0 20 5; pc last 4096 2 3"
+WORK = {(16, 14): 8, (48, 14): 2, (48, 36): 1}
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 MAGIC = 0x534E494255434250
 
@@ -72,7 +72,7 @@ def check(what, found, wanted):
 
 
 def times(name, cubin, count, of=None):
-    of = of or {"work": WORK, "other": {(0, 20): 5}, "last": {(4096, 0): 3}}[name]
+    of = of or {"work": WORK, "other": {(0, 20): 5}, "last": {(4096, 2): 3}}[name]
     return {(len(cubin), name, offset, reason): samples * count for (offset, reason), samples in of.items()}
 
 
@@ -233,6 +233,15 @@ def overflow(run):
         check("samples after it", sum(log.sums.values()), {"2^16": 22, "auto": 4}[wanted])
 
 
+def longer(run):
+    """Reading takes too much time, so `auto` makes the period longer. Samples before and after it have their own."""
+    log = run("longer", PROF_PC_SAMPLING="auto", SIM=SCRIPT + "; cupti pc_data_takes 60").one()
+    found = collections.Counter()
+    for batch in log.batches:
+        found[batch["period"]] += int(batch["total"])
+    check("samples by period", dict(found), {"16": 110, "17": 50})
+
+
 def dropped(run):
     done = run("many", SIM=SCRIPT + "; cupti pc_dropped 7")
     log = done.one()
@@ -306,7 +315,7 @@ def refused(run):
         done.covers("PC samples not as requested: " + reason)
 
 
-CASES = {case.__name__: case for case in (plain, period, off, callback, contexts, reset, unloads, late, overflow, dropped, own,
+CASES = {case.__name__: case for case in (plain, period, off, callback, contexts, reset, unloads, late, overflow, longer, dropped, own,
                                           parts, fork, kill, refused)}
 
 

@@ -50,7 +50,7 @@ extern "C" __global__ void graph_kernel(unsigned long long ns) { spin_for(ns); }
     }                                                                                 \
   } while (0)
 
-// A kernel that counts to its argument; libcuda is opened, because programs are not linked with it.
+// libcuda is opened, because programs are not linked with it.
 static void* driver_function(const char* name) {
   static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   return dlsym(library, name);
@@ -59,18 +59,20 @@ template <class Function> static Function* driver(const char* name) {
   return reinterpret_cast<Function*>(driver_function(name));
 }
 
+// The kernel runs until its argument of cycles are over.
 static std::string ptx(const std::string& name) {
   return ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry " + name +
-         "(.param .u32 steps)\n{\n.reg .u32 %r<4>;\n.reg .pred %p<2>;\nld.param.u32 %r1, [steps];\nmov.u32 %r2, 0;\n"
-         "L:\nadd.u32 %r2, %r2, 1;\nxor.b32 %r3, %r2, %r1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\nret;\n}\n";
+         "(.param .u32 cycles)\n{\n.reg .u32 %r<4>;\n.reg .pred %p<2>;\nld.param.u32 %r1, [cycles];\n"
+         "mov.u32 %r2, %clock;\nL:\nmov.u32 %r3, %clock;\nsub.u32 %r3, %r3, %r2;\nsetp.lt.u32 %p1, %r3, %r1;\n"
+         "@%p1 bra L;\nret;\n}\n";
 }
 
-static void run_ptx(const std::string& name, unsigned steps, bool unload) {
+static void run_ptx(const std::string& name, unsigned cycles, bool unload) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   DRIVER(driver<decltype(cuModuleLoadData)>("cuModuleLoadData")(&module, ptx(name).c_str()));
   DRIVER(driver<decltype(cuModuleGetFunction)>("cuModuleGetFunction")(&function, module, name.c_str()));
-  void* arguments[] = {&steps};
+  void* arguments[] = {&cycles};
   DRIVER(driver<decltype(cuLaunchKernel)>("cuLaunchKernel")(function, 256, 1, 1, 128, 1, 1, 0, nullptr, arguments,
                                                             nullptr));
   CHECK(cudaDeviceSynchronize());

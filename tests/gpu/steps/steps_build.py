@@ -17,7 +17,7 @@ def build(lab, step):
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
                          "diff_runs", "sampling", "batches", "hook_cost", "plugged_profiler", "ends", "host_samples")}
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    for name in ("cupti_parts", "cupti_calls", "pc_sampling"):
+    for name in ("cupti_parts", "cupti_calls", "pc_sampling", "stall_kinds"):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-lineinfo", "-cudart", "static", *gencode, *includes, "-o",
                       lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):

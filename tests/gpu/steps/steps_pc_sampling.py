@@ -6,6 +6,7 @@ import statistics
 import struct
 
 import plog
+import recorded_run
 from lab import PROGRAMS_FOLDER, Skipped
 from log_checks import libprof_lines, tables_of
 from steps_devices import needs_two_gpus
@@ -90,7 +91,7 @@ def pc_sampling(lab, step):
     known_answers(step, measured)
     lines(lab, step, measured.log.path)
     second_gpu(lab, step, program)
-    unloads(lab, step, program)
+    unloads(lab, step, program, measured)
     own(lab, step, program)
     refused(lab, step, program)
     costs(lab, step, program)
@@ -163,7 +164,16 @@ def second_gpu(lab, step, program):
     step.check("device 1 is sampled", done.status == 0 and measured is not None and "memory_kernel" in measured.functions, found, "memory_kernel")
 
 
-def unloads(lab, step, program):
+def density(measured, prefix):
+    """Samples × cycles of the period, for each ns of the kernels of that name; and the number of these kernels."""
+    run = recorded_run.Run(measured.log.path)
+    took = [operation[2] for operation in run.operations
+            if operation[0] == "kernel" and run.kernel_names.get(operation[5], "").startswith(prefix)]
+    cycles = sum(sum(entries.values()) for function, entries in measured.functions.items() if function.startswith(prefix))
+    return cycles / max(sum(took), 1), len(took)
+
+
+def unloads(lab, step, program, cases):
     """1,000 modules that are loaded and unloaded: no sample has the cubin of another kernel."""
     # At a fixed period: auto samples more rarely if each unload needs a read.
     done, measured = record(lab, "unloads", [program, "unloads", "1000"], PROF_PC_SAMPLING="2^16")
@@ -176,6 +186,9 @@ def unloads(lab, step, program):
     wrong = [function for function, cubins in measured.cubins_of.items() if function.startswith("unloaded_")
              for cubin in cubins if cubin and function.encode() + b"\0" not in contents.get(measured.cubins[cubin].crc, function.encode() + b"\0")]
     step.check("no sample has the cubin of another kernel", not wrong or measured.ambiguous > 0, wrong[:5], "none")
+    (found, kernels), (expected, _) = density(measured, "unloaded_"), density(cases, "jit_kernel")
+    step.check("unloaded modules have as many samples for their time as one that stays", 0.8 < found / max(expected, 1) < 1.25,
+               f"{found / max(expected, 1):.3f}, {kernels} kernels", "0.8 to 1.25")
     step.check("most of the 50 kernels have samples", sum(function.startswith("unloaded_") for function in measured.functions) >= 45,
                sum(function.startswith("unloaded_") for function in measured.functions), ">= 45")
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <tuple>
@@ -17,30 +18,20 @@ namespace sim {
 namespace {
 
 constexpr uint32_t kUsualPeriod = 12, kScriptPeriod = 16;
-constexpr const char* kReasons[] = {"barrier",
-                                    "branch_resolve",
-                                    "dispatch_stall",
-                                    "drain",
-                                    "gmma",
-                                    "imc_miss",
-                                    "lg_throttle",
-                                    "long_scoreboard",
-                                    "math_pipe_throttle",
-                                    "membar",
-                                    "mio_throttle",
-                                    "misc",
-                                    "no_instructions",
-                                    "not_selected",
-                                    "selected",
-                                    "short_scoreboard",
-                                    "sleeping",
-                                    "tex_throttle",
-                                    "wait",
-                                    "warpgroup_arrive"};
-constexpr size_t kReasonCount = 2 * (sizeof kReasons / sizeof kReasons[0]);  // each also as …_not_issued
+// As CUPTI 13.0 on an H200: two that are no reasons, then each reason, also as …_not_issued.
+constexpr const char* kOthers[] = {"sample_count", "samples_data_dropped"};
+constexpr const char* kReasons[] = {
+    "barrier",         "branch_resolving",   "dispatch_stall",   "drain",        "imc_miss",     "lg_throttle",
+    "long_scoreboard", "math_pipe_throttle", "membar",           "mio_throttle", "misc",         "no_instructions",
+    "not_selected",    "selected",           "short_scoreboard", "sleeping",     "tex_throttle", "wait",
+    "warpgroup_arrive"};
+constexpr size_t kOtherCount = std::size(kOthers), kReasonCount = kOtherCount + 2 * std::size(kReasons);
 
 std::string reason_name(size_t index) {
-  return "smsp__pcsamp_warps_issue_stalled_" + std::string(kReasons[index / 2]) + (index % 2 != 0 ? "_not_issued" : "");
+  if (index < kOtherCount) return std::string("smsp__pcsamp_") + kOthers[index];
+  const size_t reason = index - kOtherCount;
+  return std::string("smsp__pcsamp_warps_issue_stalled_") + kReasons[reason / 2] +
+         (reason % 2 != 0 ? "_not_issued" : "");
 }
 
 // (slot of the code, kernel, offset) -> reason -> samples
@@ -126,7 +117,7 @@ CUptiResult configure_pcs(PcContext& to, CUpti_PCSamplingConfigurationInfo& one)
     case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD: {
       const uint32_t period = one.attributeData.samplingPeriodData.samplingPeriod;
       if (period < 5 || period > 31) return CUPTI_ERROR_INVALID_OPERATION;
-      to.period = period;
+      if (!to.was_read) to.period = period;  // as on an H200: no error, and no change
       return CUPTI_SUCCESS;
     }
     case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER:
@@ -212,6 +203,13 @@ SIM_EXPORT bool sim_pc_sampled(CUcontext context) {
   const std::lock_guard<std::mutex> lock(g_pc_mutex);
   const auto found = pc_contexts().find(context);
   return found != pc_contexts().end() && found->second.was_read;
+}
+
+// The exponent of the period with which it is sampled, or 0.
+SIM_EXPORT uint32_t sim_pc_period(CUcontext context) {
+  const std::lock_guard<std::mutex> lock(g_pc_mutex);
+  const auto found = pc_contexts().find(context);
+  return found != pc_contexts().end() && found->second.was_read ? found->second.period : 0;
 }
 
 SIM_PC_CALL(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams) {

@@ -305,6 +305,7 @@ class Filler {
 
  private:
   // Makes one row of the two counts of a sample. Entries of an instruction are adjacent, at most one for each reason.
+  // The recorder may write the two counts into two records. Then a row has the one and another row the other.
   void join_not_issued(size_t first) {
     Column<StagedPcSample>& rows = to_.pc_samples;
     size_t kept = first;
@@ -319,7 +320,6 @@ class Filler {
                         row.reason, row.cubin,  row.device, row.period, row.ambiguous};
       (pc_not_issued_[i - first] ? rows[at].not_issued : rows[at].samples) += row.samples;
     }
-    for (size_t i = first; i < kept; ++i) rows[i].samples = std::max(rows[i].samples, rows[i].not_issued);
     rows.resize(kept);
   }
 

@@ -30,6 +30,16 @@ bool sampled(CUcontext context) {
   return query != nullptr && query(context);
 }
 
+void await_period(CUcontext context, uint32_t period) {
+  const auto query = cupti_function<uint32_t(CUcontext)>("sim_pc_period");
+  for (int i = 0; i < 20'000; ++i) {
+    if (query(context) == period) return;
+    usleep(1000);
+  }
+  fprintf(stderr, "the period is not 2^%u after 20 s\n", period);
+  exit(98);
+}
+
 void await_sampled(CUcontext context, bool yes = true) {
   for (int i = 0; i < 10'000; ++i) {
     if (sampled(context) == yes) return;
@@ -134,6 +144,11 @@ int main(int, char** arguments) {
       run(module.function, 1 + i % 3);
       SIM_CHECK(cuModuleUnload(module.module));
     }
+  } else if (what == "longer") {
+    const Module module("a cubin");
+    run(module.function, 10);
+    await_period(context, 17);
+    run(module.function, 10);
   } else if (what == "late") {
     const Module module("a cubin");
     run(module.function, 2);

@@ -15,7 +15,7 @@
 namespace prof::analyzer {
 namespace {
 
-constexpr SassScoreboard kLong = SassScoreboard::Long, kShort = SassScoreboard::Short;
+constexpr SassStall kLong = SassStall::Long, kShort = SassStall::Short;
 
 // A listing of one function. A line that ends with ':' is a label.
 class Listing {
@@ -35,12 +35,12 @@ class Listing {
   }
 
   // The texts of what the only instruction with this text waits for, joined by " | ".
-  std::string waits(std::string_view stalled, SassScoreboard scoreboard = kLong) const {
+  std::string waits(std::string_view stalled, SassStall stall = kLong) const {
     const SassWaits waits(section_.instructions, section_.labels);
     std::string texts;
     for (const SassInstruction& each : section_.instructions) {
       if (each.text != stalled) continue;
-      const SassWait found = waits.at(each.offset, scoreboard);
+      const SassWait found = waits.at(each.offset, stall);
       if (found.overwrites) texts += "overwrites: ";
       for (const uint32_t producer : found.producers)
         texts += fmt::format("{}{}", producer == found.producers[0] ? "" : " | ", section_.instructions[producer].text);
@@ -51,6 +51,58 @@ class Listing {
  private:
   SassSection section_;
 };
+
+// As an H200 samples it: the warps that wait at __syncthreads() are at the branch behind it.
+TEST(SassWaits, NameTheLastBarrierOnEachPathForWarpsThatWaitAtABarrier) {
+  const Listing code = {"@P1 BRA `(.L_1)",
+                        "BAR.SYNC.DEFER_BLOCKING 0x0",
+                        "BRA `(.L_2)",
+                        ".L_1:",
+                        "BAR.SYNC.DEFER_BLOCKING 0x1",
+                        ".L_2:",
+                        "ISETP.LE.AND P0, PT, R2, UR4, PT",
+                        "@!P0 BRA `(.L_1)",
+                        "BAR.SYNC 0x2",
+                        "FADD R1, R1, R1",
+                        "EXIT"};
+  EXPECT_EQ(code.waits("@!P0 BRA `(.L_1)", SassStall::Barrier),
+            "BAR.SYNC.DEFER_BLOCKING 0x0 | BAR.SYNC.DEFER_BLOCKING 0x1");
+  EXPECT_EQ(code.waits("FADD R1, R1, R1", SassStall::Barrier), "BAR.SYNC 0x2");
+  EXPECT_EQ(code.waits("@P1 BRA `(.L_1)", SassStall::Barrier), "");
+  EXPECT_EQ(code.waits("@!P0 BRA `(.L_1)", kLong), "") << "a barrier is no load";
+}
+
+TEST(SassWaits, NameTheBranchesThatLeadDirectlyToAnInstructionForWarpsThatWaitForABranch) {
+  const Listing code = {"IMAD.MOV.U32 R0, RZ, RZ, RZ",
+                        ".L_3:",
+                        "VIADD R0, R0, 0x1",
+                        "FFMA R5, R5, R5, 0.5",
+                        "@P0 BRA `(.L_3)",
+                        "IADD3 R7, R7, 1",
+                        "EXIT"};
+  EXPECT_EQ(code.waits("VIADD R0, R0, 0x1", SassStall::Branch), "@P0 BRA `(.L_3)");
+  EXPECT_EQ(code.waits("IADD3 R7, R7, 1", SassStall::Branch), "@P0 BRA `(.L_3)");
+  EXPECT_EQ(code.waits("FFMA R5, R5, R5, 0.5", SassStall::Branch), "");
+}
+
+// CUPTI calls the wait of WARPGROUP.DEPBAR a barrier (measured, an H200).
+TEST(SassWaits, NameTheMatrixOperationThatAWarpgroupWaitsFor) {
+  const Listing code = {"BAR.SYNC 0x0, 0x80",
+                        "WARPGROUP.ARRIVE",
+                        "HGMMA.64x128x16.F32 R24, gdesc[UR16].tnspA, R24, !UP1",
+                        "HGMMA.64x128x16.F32 R24, gdesc[UR20].tnspA, R24, gsb0",
+                        "WARPGROUP.DEPBAR.LE gsb0, 0x0",
+                        "FADD R1, R1, R1",
+                        "EXIT"};
+  EXPECT_EQ(code.waits("WARPGROUP.DEPBAR.LE gsb0, 0x0", SassStall::Barrier),
+            "HGMMA.64x128x16.F32 R24, gdesc[UR20].tnspA, R24, gsb0");
+  EXPECT_EQ(code.waits("FADD R1, R1, R1", SassStall::Barrier), "BAR.SYNC 0x0, 0x80");
+}
+
+TEST(SassWaits, NameTheFenceForWarpsThatWaitAtAMemoryFence) {
+  const Listing code = {"STG.E desc[UR4][R2.64], R5", "MEMBAR.SC.GPU", "ERRBAR", "CCTL.IVALL", "EXIT"};
+  EXPECT_EQ(code.waits("ERRBAR", SassStall::Fence), "MEMBAR.SC.GPU");
+}
 
 TEST(SassWaits, NameTheLoadOfARegisterThatTheInstructionReads) {
   const Listing code = {"LDG.E R4, desc[UR4][R2.64]", "LDG.E R5, desc[UR4][R2.64+0x4]", "IADD3 R8, R8, 0x1, RZ",
@@ -289,7 +341,7 @@ TEST_F(SassWaitsOfFixture, TheScoreboardsOfTheMachineCodeConfirmTheSlice) {
       if (mask == 0 || each.text.starts_with("CALL")) continue;  // a call waits for all that its callee may need
       ++waiting;
       bool found = false;
-      for (const SassScoreboard scoreboard : {kLong, kShort}) {
+      for (const SassStall scoreboard : {kLong, kShort}) {
         for (const uint32_t producer : waits.at(each.offset, scoreboard).producers)
           found = found || (mask >> barriers(of.instructions[producer].offset).result & 1) != 0;
       }

@@ -90,22 +90,24 @@ TEST(PlacePcSamples, KeepsTheirOrderNamesAndPeriods) {
 }
 
 TEST(PlacePcSamples, CountASampleOnceThoughTheHardwareCountsItAgainIfNothingWasIssued) {
-  PcSampledLog log("wait_not_issued\nwait\nselected\nbarrier_not_issued");
-  log.batch(2000, 1, 10, 25, 0, 0);
+  PcSampledLog log("wait_not_issued\nwait\nselected\nbarrier_not_issued\nbarrier");
+  log.batch(2000, 1, 10, 20, 0, 0);
   log.samples(2000, 1, 1, 10,
               {PcSamples::place(16, 0), PcSamples::place(16, 1), PcSamples::place(16, 2), PcSamples::place(32, 0),
                PcSamples::place(32, 1), PcSamples::place(32, 3)},
               {5, 9, 3, 6, 6, 2});
+  log.samples(2000, 1, 1, 10, {PcSamples::place(32, 4)}, {2});  // the same samples of 32, in the next record
   const std::unique_ptr<Trace> trace = log.build();
   EXPECT_EQ(rows_text(*trace), (std::vector<std::string>{
                                    "_Z4workv+16 'wait' 9 of abc, 9216 cycles",
                                    "_Z4workv+16 'selected' 3 of abc, 3072 cycles",
                                    "_Z4workv+32 'wait' 6 of abc, 6144 cycles",
+                                   "_Z4workv+32 'barrier' 0 of abc, 0 cycles",
                                    "_Z4workv+32 'barrier' 2 of abc, 2048 cycles",
                                }));
   const Column<uint64_t>& not_issued = trace->pc_samples.not_issued;
-  EXPECT_EQ(std::vector<uint64_t>(not_issued.begin(), not_issued.end()), (std::vector<uint64_t>{5, 0, 6, 2}));
-  EXPECT_NE(coverage_line(*trace).find("PC samples 25, with instruction 20"), std::string::npos);
+  EXPECT_EQ(std::vector<uint64_t>(not_issued.begin(), not_issued.end()), (std::vector<uint64_t>{5, 0, 6, 2, 0}));
+  EXPECT_NE(coverage_line(*trace).find("PC samples 20, with instruction 20"), std::string::npos);
 }
 
 TEST(PlacePcSamples, CountsRecordsThatCannotBeRead) {

@@ -1,0 +1,60 @@
+"""The cost of recording programs that are limited by the host: GPT-2 decodes token by token, eager and with CUDA
+graphs, and behind a server; all variants in turn."""
+import os
+import resource
+
+import stats
+from lab import APPS_FOLDER, Skipped
+from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, interval, pick
+
+MAX_BUDGET_OVER_PLAIN = 1.025
+MAX_HOST_SAMPLES = 1.01
+SETS, ROUNDS, COPIES = 2, 8, 3
+MODES = {"eager": "16", "graph": "64", "server": "8"}  # with the number of tokens or requests of a round
+
+
+def decode(lab, step):
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    seconds = lab.pytorch_seconds / len(MODES)
+    for mode, loop in MODES.items():
+        one_mode(lab, step.named(mode), mode, loop, seconds)
+
+
+def one_mode(lab, step, mode, loop, seconds):
+    def recorded(**options):
+        folder = lab.fresh("decode", "-".join([mode, *map(str, options.values())]).replace("%", ""))
+        return lab.recorded_env(folder, PROF_CUPTI=lab.cupti, **options), folder
+    chosen = {
+        "plain": (lab.env(), None),
+        "host side only": recorded(PROF_GPU="off"),
+        "full": recorded(),
+        "--stacks launch": recorded(PROF_STACKS="launch"),
+        "--host-samples starved": recorded(PROF_HOST_SAMPLES="starved"),
+        "--budget 2%": recorded(PROF_BUDGET="2%"),
+        "CUPTI alone": (lab.cupti_env(lab.fresh("decode", f"{mode}-cupti"), names=False), None),
+        "torch.profiler cpu+cuda": (lab.env(), None),
+    }
+    if mode == "graph":
+        chosen["--graphs whole"] = recorded(PROF_GRAPHS="whole")
+    script = os.path.join(APPS_FOLDER, "decode_app.py")
+
+    def command(variant):
+        return [lab.python, script, mode, "--profile", "cpu+cuda" if variant.startswith("torch.profiler") else "none"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    samples = Alternation(lab, step, "decode", command, chosen).run(SETS, ROUNDS, [loop], seconds, COPIES)[loop]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    step.figure("processor seconds of all processes", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    what = "request" if mode == "server" else "token"
+    cost_table(step, f"{mode}: time of a {what}, {ROUNDS} rounds a process of {loop}; the intervals are between processes", samples, "wall_ns",
+               "us", per=1e3, ratio=stats.ratio_of_processes)
+
+    def limit(over, under, most):
+        if over not in samples or under not in samples:
+            return
+        found = stats.ratio_of_processes(pick(samples[over], "wall_ns"), pick(samples[under], "wall_ns"))
+        result = stats.verdict(found, most)
+        step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
+    limit("full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
+    limit("--budget 2%", "plain", MAX_BUDGET_OVER_PLAIN)
+    limit("--host-samples starved", "full", MAX_HOST_SAMPLES)
