@@ -169,7 +169,8 @@ def density(measured, prefix):
     run = recorded_run.Run(measured.log.path)
     took = [operation[2] for operation in run.operations
             if operation[0] == "kernel" and run.kernel_names.get(operation[5], "").startswith(prefix)]
-    cycles = sum(sum(entries.values()) for function, entries in measured.functions.items() if function.startswith(prefix))
+    cycles = sum(n for function, entries in measured.functions.items() if function.startswith(prefix)
+                 for (_, reason), n in entries.items() if not reason.endswith("_not_issued"))
     return cycles / max(sum(took), 1), len(took)
 
 
