@@ -1,5 +1,6 @@
 """The cost of recording programs that are limited by the host: GPT-2 decodes token by token, eager and with CUDA
-graphs, and behind a server; all variants in turn."""
+graphs, and behind a server; all variants in turn. PROF_BUDGET is not among them: it limits the cost to a share of the
+run, and here a process waits most of its run for the others (steps budget…)."""
 import os
 import resource
 
@@ -7,7 +8,6 @@ import stats
 from lab import APPS_FOLDER, Skipped
 from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, interval, pick
 
-MAX_BUDGET_OVER_PLAIN = 1.025
 MAX_HOST_SAMPLES = 1.01
 SETS, ROUNDS, COPIES = 2, 8, 3
 MODES = {"eager": "16", "graph": "64", "server": "8"}  # with the number of tokens or requests of a round
@@ -31,7 +31,6 @@ def one_mode(lab, step, mode, loop, seconds):
         "full": recorded(),
         "--stacks launch": recorded(PROF_STACKS="launch"),
         "--host-samples starved": recorded(PROF_HOST_SAMPLES="starved"),
-        "--budget 2%": recorded(PROF_BUDGET="2%"),
         "CUPTI alone": (lab.cupti_env(lab.fresh("decode", f"{mode}-cupti"), names=False), None),
         "torch.profiler cpu+cuda": (lab.env(), None),
     }
@@ -56,5 +55,4 @@ def one_mode(lab, step, mode, loop, seconds):
         result = stats.verdict(found, most)
         step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
     limit("full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
-    limit("--budget 2%", "plain", MAX_BUDGET_OVER_PLAIN)
     limit("--host-samples starved", "full", MAX_HOST_SAMPLES)

@@ -73,7 +73,7 @@ def stall_kinds(lab, step):
         step.figure(f"{kernel}: all reasons", text_of(whole))
         step.figure(f"{kernel}: reasons on its line", text_of(here))
         step.figure(f"{kernel}: the line waits for", ", ".join(cause for cause, _ in causes.most_common(3)) or "-")
-    # All of them have warps on each multiprocessor, so each has one sample of each in every period, whatever the period.
+    # All of them have warps on each multiprocessor: one sample of each in every period, whatever the period is.
     rates = {kernel: density(measured, kernel)[0] for kernel in KINDS}
     step.figure("samples x cycles of the period for each ns", ", ".join(f"{kernel} {rate:.0f}" for kernel, rate in rates.items()))
     spread = max(rates.values()) / max(min(rates.values()), 1e-9)
