@@ -54,7 +54,8 @@ void open_page() {
     page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED) {
     if (fd >= 0) close(fd);
-    explain("no page for prof ctl: this process cannot be started from outside");
+    static std::atomic<bool> said{false};
+    say(said, "no page for prof ctl (no memfd_create?), so it cannot start a recording here; nothing is recorded");
   } else {
     g_control_place.descriptor = fd + 1;
     listen(static_cast<ControlWords*>(page));
