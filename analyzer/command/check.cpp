@@ -124,7 +124,7 @@ void print_text(const LogFile& log, const LogHealth& health, const ModelHealth& 
   fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.shown_command_line()), header.pid,
              definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));
   fmt::print("  recorder   libprof {}, clock {}, {}\n", printable(definitions.meta_value("libprof")),
-             header.clock == format::ClockSource::Tsc     ? "TSC"
+             header.clock == format::ClockSource::Tsc     ? "the processor's counter"
              : header.clock == format::ClockSource::Named ? "of the program"
                                                           : "CLOCK_MONOTONIC",
              header.backing == format::Backing::Mapped ? "mapped file" : "written once a second");

@@ -99,12 +99,16 @@ Words::Words(const Channel& channel) {
   if (fd < 0) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
   is_log_ = !channel.path.empty();
   const off_t offset = is_log_ ? static_cast<off_t>(format::kCounterPageOffset) : 0;
-  memory_ = mmap(nullptr, format::kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  const auto page = static_cast<off_t>(sysconf(_SC_PAGESIZE));  // a mapping begins with a page, of 4 to 64 KiB
+  before_ = static_cast<size_t>(offset % page);
+  mapping_ = mmap(nullptr, before_ + format::kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                  offset - static_cast<off_t>(before_));
   close(fd);
-  if (memory_ == MAP_FAILED) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
+  if (mapping_ == MAP_FAILED) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
+  memory_ = static_cast<char*>(mapping_) + before_;
 }
 
-Words::~Words() { munmap(memory_, format::kBlockBytes); }
+Words::~Words() { munmap(mapping_, before_ + format::kBlockBytes); }
 
 bool Words::recording() const { return is_log_ && __atomic_load_n(&page().finished, __ATOMIC_ACQUIRE) == 0; }
 

@@ -42,10 +42,21 @@ int read_first(clockid_t id, timespec* to) {
 // CPUID reports "invariant TSC": constant rate, running in all power states. The kernel may still distrust the TSC if
 // sockets are out of step. It then drops the vDSO clock and selects another clocksource. This function does not check
 // that.
-bool tsc_is_invariant() {
+bool counter_is_steady() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
 }
+uint64_t nominal_rate() { return 0; }  // measured
+#else
+// The architecture requires both of the counter: CLOCK_MONOTONIC is made of it.
+bool counter_is_steady() { return true; }
+// What the firmware says.
+uint64_t nominal_rate() {
+  uint64_t per_second;
+  __asm__("mrs %0, cntfrq_el0" : "=r"(per_second));
+  return per_second;
+}
+#endif
 
 // The two clocks when the library was loaded; a forked child has its parent's reading.
 struct TscReading {
@@ -59,7 +70,7 @@ TscReading read_tsc() {
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < 4; ++i) {
     const uint64_t before = monotonic_ns();
-    const uint64_t tick = __rdtsc();
+    const uint64_t tick = read_counter();
     const uint64_t width = monotonic_ns() - before;
     if (width >= best_width) continue;
     best_width = width;
@@ -89,7 +100,12 @@ TscRate measure_tsc_rate(uint64_t least) {
   }
   return rate;
 }
-#endif
+
+// The nominal rate, if the measured one agrees to 1 %, needs no better measurement.
+bool is_nominal(const TscRate& rate) {
+  const uint64_t nominal = nominal_rate();
+  return nominal != 0 && rate.per_second > nominal - nominal / 100 && rate.per_second < nominal + nominal / 100;
+}
 
 std::atomic<bool> g_settled{false};
 
@@ -108,9 +124,7 @@ void set_gpu_clock() {
 }  // namespace
 
 void note_clocks_at_load() {
-#if defined(__x86_64__)
   if (g_at_load.ns == 0) g_at_load = read_tsc();
-#endif
 }
 
 uint64_t kernel_clock_ns(clockid_t id) {
@@ -176,21 +190,19 @@ bool start_clock(const option::OneOf<option::Clock>& choice) {
     g_clock.read = reinterpret_cast<uint64_t (*)()>(function);
     g_clock.source = format::ClockSource::Named;
   }
-#if defined(__x86_64__)
-  if (function == nullptr && choice != option::Clock::Monotonic && tsc_is_invariant()) {
+  if (function == nullptr && choice != option::Clock::Monotonic && counter_is_steady()) {
     const TscRate rate = measure_tsc_rate(kLeastNs);
     tsc = rate.per_second != 0;
     if (tsc) {
       g_clock.source = format::ClockSource::Tsc;
       g_every_launch.tsc.store(true, std::memory_order_relaxed);
-      g_clock.ticks_per_second = rate.per_second;
-      exact = rate.measured_ns >= kExactNs;
+      exact = is_nominal(rate) || rate.measured_ns >= kExactNs;
+      g_clock.ticks_per_second = is_nominal(rate) ? nominal_rate() : rate.per_second;
     } else {
       static std::atomic<bool> said{false};
-      say(said, "the TSC does not advance with CLOCK_MONOTONIC; times are those of CLOCK_MONOTONIC");
+      say(said, "the processor's counter does not advance with CLOCK_MONOTONIC; times are those of CLOCK_MONOTONIC");
     }
   }
-#endif
   g_every_launch.tsc.store(tsc, std::memory_order_release);
   set_gpu_clock();
   g_settled.store(exact);
@@ -198,7 +210,6 @@ bool start_clock(const option::OneOf<option::Clock>& choice) {
 }
 
 void settle_clock() {
-#if defined(__x86_64__)
   if (clock_is_settled()) return;
   if (g_clock.source == format::ClockSource::Tsc) {
     if (const TscRate rate = measure_tsc_rate(kExactNs); rate.per_second != 0)
@@ -206,18 +217,15 @@ void settle_clock() {
     set_gpu_clock();
   }
   g_settled.store(true);
-#endif
 }
 
 bool clock_is_settled() { return g_settled.load(); }
 
 uint64_t exact_ticks_per_second() {
-#if defined(__x86_64__)
   if (!clock_is_settled() && g_clock.source == format::ClockSource::Tsc) {
     const TscRate rate = measure_tsc_rate(0);
     return rate.measured_ns >= kExactNs ? rate.per_second : 0;
   }
-#endif
   return g_clock.ticks_per_second;
 }
 

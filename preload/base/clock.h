@@ -1,5 +1,6 @@
 // What time is it on the log's clock? Every hook reads it. The clock is one of three:
-// raw TSC ticks, if the TSC has a constant rate and runs always (7.6 ns per reading);
+// ticks of the processor's counter, if it has a constant rate and runs always: the TSC (7.6 ns per reading), or
+// cntvct_el0 of aarch64;
 // CLOCK_MONOTONIC in ns otherwise (17 ns per reading);
 // a function that the program exports (PROF_CLOCK, for simulators).
 #pragma once
@@ -18,7 +19,7 @@
 namespace prof::preload {
 
 struct Clock {
-  uint64_t (*read)() = nullptr;  // used if ticks are not TSC ticks; set before the first record
+  uint64_t (*read)() = nullptr;  // used if ticks are not the counter's; set before the first record
   format::ClockSource source = format::ClockSource::Monotonic;
   uint64_t ticks_per_second = 1'000'000'000;
   // GPU clock (gpu_definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
@@ -42,11 +43,19 @@ bool clock_is_settled();
 // The rate of the ticks with an error of about 10 ppm. 0: the library was loaded less than 5 ms ago.
 uint64_t exact_ticks_per_second();
 
-inline uint64_t now_ticks() {
+inline uint64_t read_counter() {
 #if defined(__x86_64__)
-  if (g_every_launch.tsc.load(std::memory_order_relaxed)) [[likely]]
-    return __rdtsc();
+  return __rdtsc();
+#else
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
 #endif
+}
+
+inline uint64_t now_ticks() {
+  if (g_every_launch.tsc.load(std::memory_order_relaxed)) [[likely]]
+    return read_counter();
   return g_clock.read();
 }
 

@@ -12,7 +12,7 @@ enum class GpuActivity : uint32_t;  // capture/cupti/gpu_state.h
 
 struct alignas(64) EveryLaunch {
   std::atomic<LifePage*> life{};  // base/life_page.h
-  std::atomic<bool> tsc{};        // base/clock.h: ticks are the TSC's
+  std::atomic<bool> tsc{};        // base/clock.h: ticks are the counter's
   bool depth_on = false;          // capture/streams/launch_path.h
   std::atomic<bool> marks_on{};   // capture/streams/depth_marks.h
   std::atomic<bool> in_bursts{};  // capture/gpu_bursts.h

@@ -1,5 +1,7 @@
 #include "preload/base/stack_memory.h"
 
+#include "preload/base/raw_call.h"
+
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -22,15 +24,8 @@ uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 // the result is EFAULT or EINVAL and the call has no effect. Sandboxes forbid process_vm_readv() but not this call.
 // mincore() does not report PROT_NONE; this call does.
 bool page_is_readable(uint64_t address) {
-#if defined(__x86_64__)
   // Not through libc, which would change errno.
-  long result = SYS_rt_sigprocmask;
-  register long size __asm__("r10") = 8;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(~0l), "S"(address), "d"(0l), "r"(size) : "rcx", "r11", "memory");
-  return result != -EFAULT;
-#else
-  return syscall(SYS_rt_sigprocmask, ~0, address, nullptr, 8) != 0 && errno != EFAULT;
-#endif
+  return raw_call(SYS_rt_sigprocmask, ~0l, static_cast<long>(address), 0, 8) != -EFAULT;
 }
 
 // The word after the program's arguments and environment. No frame of the main thread is above it.

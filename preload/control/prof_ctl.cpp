@@ -20,7 +20,7 @@
 namespace prof::preload {
 
 constinit ControlPlace g_control_place = {};
-static_assert(sizeof(ControlPlace) == 4096);
+static_assert(sizeof(ControlPlace) == kLargestPage);
 
 namespace {
 

@@ -4,6 +4,7 @@
 // NVTX call makes a page of shared memory. This code runs in the program.
 #pragma once
 
+#include "preload/base/page_size.h"
 #include "preload/format/control_words.h"
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace prof::preload {
 
 // After a fork, the child finds this page full of zeros, because the log of its parent is not its own. (If the kernel
 // cannot do that, the pid shows it.)
-struct alignas(4096) ControlPlace {
+struct alignas(kLargestPage) ControlPlace {
   std::atomic<format::ControlWords*> words;
   std::atomic<uint32_t> opened;
   int descriptor;  // of our own page, plus 1; 0: none

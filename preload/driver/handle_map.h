@@ -43,7 +43,7 @@ template <uint32_t kCapacity> class HandleMap {
     uint64_t key = reinterpret_cast<uint64_t>(handle);
     for (Slot* slot = find_slot(key); slot != nullptr; slot = find_slot(key)) {
       uint64_t expected = key;
-      slot->key.compare_exchange_strong(expected, kErased, std::memory_order_acq_rel);
+      slot->key.compare_exchange_strong(expected, kErased, std::memory_order_relaxed);
     }
   }
 
@@ -75,8 +75,8 @@ template <uint32_t kCapacity> class HandleMap {
 
   bool put_in(Slot* slots, uint32_t mask, uint64_t key, uint64_t value) {
     for (uint32_t i = 0, at = start(key) & mask; i < kProbes; ++i, at = (at + i) & mask) {
-      uint64_t there = slots[at].key.load(std::memory_order_acquire);
-      if (there > kErased || !slots[at].key.compare_exchange_strong(there, kBusy, std::memory_order_acq_rel)) continue;
+      uint64_t there = slots[at].key.load(std::memory_order_relaxed);
+      if (there > kErased || !slots[at].key.compare_exchange_strong(there, kBusy, std::memory_order_relaxed)) continue;
       slots[at].value.store(value, std::memory_order_relaxed);
       slots[at].key.store(key, std::memory_order_release);
       return true;
@@ -106,7 +106,7 @@ template <uint32_t kCapacity> class HandleMap {
       errno = saved;
     }
     uint32_t before = part - 1;
-    parts_.compare_exchange_strong(before, part, std::memory_order_acq_rel);
+    parts_.compare_exchange_strong(before, part, std::memory_order_release);
     return made;
   }
 

@@ -1,5 +1,6 @@
 #include "preload/host_samples/perf_thread.h"
 
+#include "preload/base/page_size.h"
 #include "preload/base/raw_call.h"
 
 #include <linux/perf_event.h>
@@ -13,8 +14,6 @@
 namespace prof::preload {
 
 namespace {
-
-constexpr size_t kPage = 4096;
 
 perf_event_mmap_page* header_of(uint8_t* page) { return reinterpret_cast<perf_event_mmap_page*>(page); }
 
@@ -69,7 +68,7 @@ int PerfThread::open(uint32_t tid, uint64_t period_ns) {
   attr.wakeup_watermark = kRingBytes;
   const long descriptor = raw_call(SYS_perf_event_open, word_of(&attr), tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (descriptor < 0) return static_cast<int>(-descriptor);
-  const long memory = raw_call(SYS_mmap, 0, kPage + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  const long memory = raw_call(SYS_mmap, 0, page_size() + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   raw_call(SYS_close, descriptor);
   if (memory < 0 && memory > -4096) return static_cast<int>(-memory);
   page_ = reinterpret_cast<uint8_t*>(memory);
@@ -78,7 +77,7 @@ int PerfThread::open(uint32_t tid, uint64_t period_ns) {
 }
 
 void PerfThread::close() {
-  if (page_ != nullptr) raw_call(SYS_munmap, word_of(page_), kPage + kRingBytes);
+  if (page_ != nullptr) raw_call(SYS_munmap, word_of(page_), page_size() + kRingBytes);
   page_ = nullptr;
 }
 
@@ -91,7 +90,7 @@ bool PerfThread::next(uint8_t* room, PerfRecord& record) {
   const uint64_t head = head_of(page_);
   record = {};
   if (head == tail_) return false;
-  const uint8_t* const ring = page_ + kPage;
+  const uint8_t* const ring = page_ + page_size();
   const size_t at = tail_ % kRingBytes;
   perf_event_header header;  // a multiple of 8 bytes, so it never wraps
   std::memcpy(&header, ring + at, sizeof header);

@@ -4,11 +4,11 @@
 #include "preload/base/libc.h"
 #include "preload/base/loader_call.h"
 #include "preload/base/own_library.h"
+#include "preload/base/page_size.h"
 #include "preload/intercept/hooks.h"
 #include "preload/intercept/resolve.h"
 #include "preload/record/bypasses.h"
 
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -52,7 +52,7 @@ struct Object {
 
 // The loader made this range read-only after it had bound the library.
 void find_relro(Object& object) {
-  const uintptr_t page = getauxval(AT_PAGESZ) != 0 ? getauxval(AT_PAGESZ) : 4096;
+  const uintptr_t page = page_size();
   for (int i = 0; i < object.info->dlpi_phnum; ++i) {
     const auto& segment = object.info->dlpi_phdr[i];
     if (segment.p_type != PT_GNU_RELRO) continue;
@@ -63,7 +63,7 @@ void find_relro(Object& object) {
 
 void set_slot(Object& object, uintptr_t slot, const void* value) {
   const bool read_only = slot >= object.relro_begin && slot < object.relro_end;
-  const uintptr_t page = getauxval(AT_PAGESZ) != 0 ? getauxval(AT_PAGESZ) : 4096;
+  const uintptr_t page = page_size();
   void* const around = reinterpret_cast<void*>(slot & ~(page - 1));
   if (read_only && mprotect(around, page, PROT_READ | PROT_WRITE) != 0) {
     object.refused = true;

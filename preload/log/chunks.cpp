@@ -3,6 +3,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/helper_wake.h"
 #include "preload/base/messages.h"
+#include "preload/base/page_size.h"
 #include "preload/log/count.h"
 #include "preload/log/log_storage.h"
 #include "preload/log/retired.h"
@@ -83,7 +84,8 @@ void touch(Slab& slab, uint32_t upto) {
   if (upto <= from) return;
   char* const at = reinterpret_cast<char*>(slab.base + from);
   const size_t bytes = (upto - from) * format::kBlockBytes;
-  if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0) {  // Linux < 5.14
+  const size_t before = bytes_into_page(at);
+  if (madvise(at - before, before + bytes, MADV_POPULATE_WRITE) != 0) {  // Linux < 5.14
     for (size_t i = 0; i < bytes; i += format::kBlockBytes) {
       __atomic_fetch_or(at + i + format::kBlockBytes - 1, 0, __ATOMIC_RELAXED);
     }

@@ -1,6 +1,7 @@
 #include "preload/log/count.h"
 
 #include "preload/base/life_page.h"
+#include "preload/base/page_size.h"
 #include "preload/format/block.h"
 #include "preload/log/log_storage.h"
 
@@ -18,11 +19,11 @@ namespace {
 
 // Counts while there is no log: before the start, and in a forked child until it starts its own log. Fork wipes this
 // page in the child, because the parent's counts belong to the parent. Kernels that cannot wipe it leave it unchanged.
-struct alignas(4096) EarlyPage {
+struct alignas(kLargestPage) EarlyPage {
   std::atomic<uint64_t> counter[format::kMaxCounters];
   std::atomic<uint32_t> asked;
 };
-static_assert(sizeof(EarlyPage) == 4096);
+static_assert(sizeof(EarlyPage) == kLargestPage);
 EarlyPage g_early;
 
 void count_early(uint32_t index, uint64_t n) {

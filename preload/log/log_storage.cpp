@@ -2,6 +2,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/messages.h"
+#include "preload/base/page_size.h"
 #include "preload/base/signals.h"
 #include "preload/log/count.h"
 #include "preload/log/log_name.h"
@@ -219,6 +220,18 @@ bool LogFile::reserve(uint64_t offset, uint64_t bytes) {
   return true;
 }
 
+// A mapping begins with a page. If pages are larger than blocks, it has blocks of others before those at `offset`.
+void* LogFile::map(uint64_t offset, uint64_t bytes) {
+  if (backing_ == format::Backing::Written)
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const uint64_t begin = page_begin(offset), before = offset - begin;
+  void* const memory =
+      mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.load(), static_cast<off_t>(begin));
+  if (memory == MAP_FAILED) return MAP_FAILED;
+  guard_mapping(memory, before + bytes);
+  return static_cast<char*>(memory) + before;
+}
+
 format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
   const int saved = errno;
   void* memory = MAP_FAILED;
@@ -232,11 +245,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
       bytes = allowed;
       offset = end;
       if (reserve(offset, bytes)) {
-        const int flags = backing_ == format::Backing::Mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-        const int fd = backing_ == format::Backing::Mapped ? fd_.load() : -1;
-        memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd,
-                      backing_ == format::Backing::Mapped ? static_cast<off_t>(offset) : 0);
-        if (memory != MAP_FAILED && backing_ == format::Backing::Mapped) guard_mapping(memory, bytes);
+        memory = map(offset, bytes);
         break;
       }
       // There is not so much room. Give this range back if no other thread reserved one after it, and try a smaller

@@ -61,6 +61,7 @@ class LogFile {
   bool ours();
   bool room_for(uint64_t end, uint64_t bytes, uint64_t& allowed);
   bool reserve(uint64_t offset, uint64_t bytes);
+  void* map(uint64_t offset, uint64_t bytes);
 
   bool is_ours(int fd) const;
 

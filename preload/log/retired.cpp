@@ -1,5 +1,7 @@
 #include "preload/log/retired.h"
 
+#include "preload/base/page_size.h"
+
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -30,15 +32,17 @@ void retire_memory(void* memory, size_t bytes, uint64_t life) {
 }
 
 void empty_log_pages(void* memory, size_t bytes) {
+  const size_t before = bytes_into_page(memory);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  void* const there = mmap(memory, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  void* const there = mmap(static_cast<char*>(memory) - before, before + bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   static_cast<void>(there);  // on failure the pages remain those of the closed log
 }
 
 void retire_log_pages(void* memory, size_t bytes, uint64_t life) {
   if (memory == nullptr) return;
   empty_log_pages(memory, bytes);
-  keep(memory, bytes, life);
+  const size_t before = bytes_into_page(memory);
+  keep(static_cast<char*>(memory) - before, before + bytes, life);
 }
 
 void free_retired(bool (*has_threads)(uint64_t life)) {

@@ -10,7 +10,8 @@
 namespace prof::preload {
 
 // `life` is the epoch that ended. Private memory returns its pages to the kernel at once. Pages of the log are replaced
-// by private pages, so that nothing more reaches the file.
+// by private pages, so that nothing more reaches the file. `memory` is what LogFile::extend() returned: its page is its
+// own, even where it does not begin with a page.
 void retire_memory(void* memory, size_t bytes, uint64_t life);
 void empty_log_pages(void* memory, size_t bytes);  // only that: the caller keeps the pages
 void retire_log_pages(void* memory, size_t bytes, uint64_t life);

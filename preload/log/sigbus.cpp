@@ -1,6 +1,7 @@
 #include "preload/log/sigbus.h"
 
 #include "preload/base/messages.h"
+#include "preload/base/page_size.h"
 #include "preload/log/log_storage.h"
 
 #include <sys/mman.h>
@@ -14,7 +15,6 @@ namespace prof::preload {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 constexpr uint32_t kMostStretches = 4200;  // slabs, and the header
 
 struct Stretch {
@@ -61,8 +61,8 @@ void on_sigbus(int signal, siginfo_t* info, void* context) {
     hand_on(signal, info, context);
     return;
   }
-  void* const page = reinterpret_cast<void*>(address & ~(kPage - 1));
-  void* const there = mmap(page, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  void* const page = reinterpret_cast<void*>(page_begin(address));
+  void* const there = mmap(page, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   static std::atomic<bool> said{false};
   say(said, "the log was truncated while it was written; the records on its lost pages are lost: ", g_log.path());
   errno = saved;

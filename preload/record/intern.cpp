@@ -33,7 +33,7 @@ bool InternTable::grow(uint32_t segments) {
     if (!slots_[segments].compare_exchange_strong(expected, made, std::memory_order_acq_rel)) munmap(made, bytes);
   }
   uint32_t expected = segments;
-  count_.compare_exchange_strong(expected, segments + 1, std::memory_order_acq_rel);
+  count_.compare_exchange_strong(expected, segments + 1, std::memory_order_release);
   return true;
 }
 

@@ -190,8 +190,8 @@ class InternTable {
     const uint32_t mask = slots_of(segment) - 1;
     const uint64_t word = (hash & ~uint64_t{kIdMask}) | id;
     for (uint32_t at = static_cast<uint32_t>(hash) & mask, step = 1; step <= kMaxProbes; at = (at + step++) & mask) {
-      uint64_t there = slots[at].load(std::memory_order_acquire);
-      if (there == 0 && slots[at].compare_exchange_strong(there, word, std::memory_order_acq_rel)) {
+      uint64_t there = slots[at].load(std::memory_order_relaxed);
+      if (there == 0 && slots[at].compare_exchange_strong(there, word, std::memory_order_release)) {
         used_[segment].fetch_add(1, std::memory_order_relaxed);
         return true;
       }

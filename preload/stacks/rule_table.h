@@ -50,7 +50,7 @@ class RuleTable {
     }
     if (to == nullptr) to = &slots_[start(key)];
     uint64_t old = to->key.load(std::memory_order_relaxed);
-    if (old == kBusy || !to->key.compare_exchange_strong(old, kBusy, std::memory_order_acq_rel)) return;
+    if (old == kBusy || !to->key.compare_exchange_strong(old, kBusy, std::memory_order_acquire)) return;
     to->rule.store(rule.with_epoch(epoch).word, std::memory_order_release);
     to->key.store(key, std::memory_order_release);
   }

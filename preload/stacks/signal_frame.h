@@ -7,8 +7,13 @@
 namespace prof::preload {
 
 #if defined(__aarch64__)
-// Strips the signature of pointer authentication.
-inline uint64_t plain_address(uint64_t address) { return address & 0x00ffffffffffffff; }
+// Strips the signature of pointer authentication. It begins above the largest address that the kernel gives, at bit 48
+// or 52. The instruction (xpaclri) knows that, and does nothing on a processor that cannot sign.
+inline uint64_t plain_address(uint64_t address) {
+  register uint64_t stripped __asm__("x30") = address;
+  __asm__("hint #7" : "+r"(stripped));
+  return stripped & 0x00ffffffffffffff;
+}
 // Offsets of the interrupted registers in the kernel's frame, which follows the frame of a signal handler.
 inline constexpr uint64_t kContext = 128 + 176 + 8;
 inline constexpr uint64_t kSavedFp = kContext + 29 * 8, kSavedSp = kContext + 31 * 8, kSavedPc = kContext + 32 * 8;

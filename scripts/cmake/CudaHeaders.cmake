@@ -2,6 +2,9 @@
 # order: PROF_CUDA_INCLUDE, the folder that scripts/setup unpacked (only if no toolkit is new enough), CUDA_HOME,
 # CUDA_PATH, /usr/local/cuda, the distribution's packages.
 set(unpacked ${PROJECT_SOURCE_DIR}/build/cuda)
+if(CMAKE_CROSSCOMPILING)
+  set(unpacked ${PROJECT_SOURCE_DIR}/build/aarch64-cuda)  # NVIDIA's wheels for sbsa
+endif()
 set(roots ${unpacked} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
 list(TRANSFORM roots APPEND /include OUTPUT_VARIABLE includes)
 find_path(PROF_CUDA_INCLUDE cuda.h
@@ -34,4 +37,4 @@ target_include_directories(cuda_headers SYSTEM INTERFACE ${dirs})
 # The real static CUDA runtime, for the test that runs it on the simulated driver. Otherwise not needed.
 find_library(PROF_CUDART_STATIC NAMES libcudart_static.a
   PATHS ${PROF_CUDA_INCLUDE}/../lib64 ${PROF_CUDA_INCLUDE}/../lib ${unpacked}/lib NO_DEFAULT_PATH
-  DOC "libcudart_static.a")
+  NO_CMAKE_FIND_ROOT_PATH DOC "libcudart_static.a")

@@ -1,9 +1,7 @@
 # What `cmake --install` installs besides the targets: libunwind for the recorder, in its own folder. libprof.so loads
 # lib/prof/libunwind.so.8 from its own folder with dlopen. Linking it would put its _Unwind_* functions before libgcc's
 # in every program. GPU machines rarely have libunwind installed, so it is shipped.
-if(NOT CMAKE_CROSSCOMPILING)
-  find_library(PROF_LIBUNWIND NAMES libunwind.so.8 DOC "libunwind.so.8 to ship in lib/prof; empty: none")
-endif()
+find_library(PROF_LIBUNWIND NAMES libunwind.so.8 DOC "libunwind.so.8 to ship in lib/prof; empty: none")
 if(PROF_LIBUNWIND)
   file(REAL_PATH ${PROF_LIBUNWIND} unwind_file)
   install(FILES ${unwind_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/prof RENAME libunwind.so.8 COMPONENT bundled)
