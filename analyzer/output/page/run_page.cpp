@@ -39,7 +39,9 @@ namespace {
 
 // How large may a page be? 2 MB for 100,000 GPU operations, 20 MB for ten million.
 struct PageLimits {
-  explicit PageLimits(size_t operations) : bytes(std::clamp(10 * operations, size_t{1'900'000}, size_t{19'000'000})) {}
+  explicit PageLimits(size_t operations)
+      : bytes(std::clamp(10 * operations, size_t{1'950'000}, size_t{19'200'000}) - kShellBytes) {}
+  static constexpr size_t kShellBytes = sizeof kPageHtml + sizeof kPageStyle + sizeof kPageScript;
   size_t bytes;
   size_t timeline() const { return bytes / 100 * 62; }  // with its names
   size_t rows() const { return bytes / 1900; }          // of a table
