@@ -50,7 +50,7 @@ class Logs {
     const bool number = !target_.empty() && target_.find_first_not_of("0123456789") == std::string::npos;
     struct stat info {};
     const bool exists = stat(target_.c_str(), &info) == 0;
-    if (!exists && !number)
+    if (!exists && !(number && access(("/proc/" + target_).c_str(), F_OK) == 0))
       throw std::runtime_error(fmt::format("{}: there is no such log, folder or process", target_));
     what_ = !exists ? What::Process : S_ISDIR(info.st_mode) ? What::Folder : What::File;
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace prof::analyzer {
@@ -35,24 +36,31 @@ constexpr OtherFormat kOtherFormats[] = {
 // the formats have no documented first bytes, except for archives.
 struct ConvertedFormat {
   std::string_view extension, magic, what;
-  std::string_view command;  // FILE is the name of the file, STEM the name without the extension
+  std::string_view command;  // FILE is the name of the file, STEM.x that of the same name with another extension
 };
 
 constexpr ConvertedFormat kConverted[] = {
     {".nsys-rep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
     {".qdrep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
     {".xplane.pb", "", "a profile of the XLA profiler (JAX, TensorFlow)",
-     "python3 -c 'from xprof.convert import raw_to_tool_data as r; "
-     "print(r.xspace_to_tool_data([\"FILE\"], \"trace_viewer\", {})[0])' > STEM.json"},
+     "python3 -c 'import sys; from xprof.convert import raw_to_tool_data as r; "
+     "print(r.xspace_to_tool_data(sys.argv[1:], \"trace_viewer\", {})[0])' FILE > STEM.json"},
     {".pftrace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
+    {".pftrace.gz", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
     {".perfetto-trace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
     {".zip", "PK\x03\x04", "a ZIP archive", "unzip FILE"},
 };
 
-std::string replaced(std::string text, std::string_view word, std::string_view by) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
-    text.replace(at, word.size(), by);
-  return text;
+// A word of a shell's command: as it is, or in quotes.
+std::string in_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -62,7 +70,14 @@ std::string conversion_of(const FileHead& head) {
     const bool named = head.path.ends_with(format.extension);
     if (!named && (format.magic.empty() || !head.bytes.starts_with(format.magic))) continue;
     const std::string stem = named ? head.path.substr(0, head.path.size() - format.extension.size()) : head.path;
-    std::string command = replaced(replaced(std::string(format.command), "STEM", stem), "FILE", head.path);
+    std::string command;
+    for (std::string_view rest = format.command; !rest.empty();) {
+      std::string word(rest.substr(0, rest.find(' ')));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      if (word == "FILE") word = in_shell(head.path);
+      if (word.starts_with("STEM")) word = in_shell(stem + word.substr(4));
+      command += (command.empty() ? "" : " ") + word;
+    }
     return fmt::format("{}, which prof does not read; convert it first: {}", format.what, command);
   }
   return "";
