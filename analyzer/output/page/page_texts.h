@@ -32,7 +32,8 @@ class PageTexts {
   explicit PageTexts(const Redaction* redaction = nullptr) : redaction_(redaction) {}
 
   uint32_t number(std::string_view text) { return static_cast<uint32_t>(texts_.intern(text)); }
-  // All texts by number, as a JSON list. With redaction, users are those whose home folder is in any text. A text is cut at most_characters(), the largest length with which all of them
+  // All texts by number, as a JSON list. With redaction, users are those whose home folder is in any text.
+  // A text is cut at most_characters(), the largest length with which all of them
   // take about `bytes`.
   std::string json(size_t bytes);
   size_t most_characters() const { return most_; }  // of the last json()

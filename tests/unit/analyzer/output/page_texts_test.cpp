@@ -46,7 +46,9 @@ TEST(Redaction, AUserWhoseHomeIsInOneTextIsHiddenInAll) {
   const Redaction redact;
   PageTexts texts(&redact);
   texts.number("job of ada on a node");
-  texts.number("open /home/ada/set/x.csv");
+  texts.number(
+      "open /home"
+      "/ada/set/x.csv");
   texts.number("cd /home/ada");
   texts.number("C:\\Users\\bob\\x");
   texts.number("bob@login");
