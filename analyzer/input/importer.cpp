@@ -2,11 +2,11 @@
 
 #include "analyzer/base/input_error.h"
 #include "analyzer/base/json/json_extent.h"
+#include "analyzer/base/shell_word.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace prof::analyzer {
@@ -51,18 +51,6 @@ constexpr ConvertedFormat kConverted[] = {
     {".zip", "PK\x03\x04", "a ZIP archive", "unzip FILE"},
 };
 
-// A word of a shell's command: as it is, or in quotes.
-std::string in_shell(const std::string& word) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 std::string conversion_of(const FileHead& head) {
@@ -74,8 +62,8 @@ std::string conversion_of(const FileHead& head) {
     for (std::string_view rest = format.command; !rest.empty();) {
       std::string word(rest.substr(0, rest.find(' ')));
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      if (word == "FILE") word = in_shell(head.path);
-      if (word.starts_with("STEM")) word = in_shell(stem + word.substr(4));
+      if (word == "FILE") word = shell_word(head.path);
+      if (word.starts_with("STEM")) word = shell_word(stem + word.substr(4));
       command += (command.empty() ? "" : " ") + word;
     }
     return fmt::format("{}, which prof does not read; convert it first: {}", format.what, command);
