@@ -283,6 +283,55 @@ class Test:
                 self.check(f"{name}, {width} px: scrolls sideways", b.run("document.documentElement.scrollWidth") <= width)
             self.clean(name)
 
+    def other_pages(self, trace, runs):
+        """tables, roofline, flame graph and comparison: light and dark, on narrow and wide screens; the flame graph in
+        the frame of the comparison"""
+        b = self.browser
+        subprocess.run([sys.executable, os.path.join(os.path.abspath(runs), "runs.py")], check=True, cwd=self.scratch)
+        new, old = (os.path.join(self.scratch, name) for name in ("new.json", "old.json"))
+        for name, command in {"kernels": ["report", "kernels", "--names", "full", trace], "several": ["report", "kernels", "idle", trace],
+                              "roofline": ["report", "roofline", trace], "flame": ["report", "flame", new], "diff": ["diff", new, "--vs", old]}.items():
+            path = os.path.join(self.scratch, name + ".page.html")
+            subprocess.run([self.prof, *command, "-o", path], check=True, stderr=subprocess.DEVNULL, env={**os.environ, "PROF_SYMBOL_CACHE": "off"})
+            looks = set()
+            for width, dark in ((375, False), (375, True), (3000, False)):
+                b.open(path, width=width, dark=dark)
+                wide = b.run("document.documentElement.scrollWidth")
+                self.check(f"{name}: {wide} of {width} px", wide <= width)
+                # what the browser draws if nothing else does
+                b.run("document.body.insertAdjacentHTML('beforeend', '<i id=probe style=\"color:CanvasText\"></i>')")
+                looks.add((dark, b.run("getComputedStyle(document.getElementById('probe')).color")))
+            self.check(f"{name}: light and dark differ: {looks}", len(looks) == 2 and len({look for _, look in looks}) == 2)
+            self.clean(name)
+        frame = "document.querySelector('iframe').contentDocument"
+        b.open(path)
+        said = f"{frame}.getElementById('said').textContent"
+        self.check(f"the flame graph in its frame: {b.run(said)!r}", "before 714 us" in b.run(said))
+        drawn = f"(c => c.getContext('2d').getImageData(5, 25, 1, 1).data[3])({frame}.getElementById('graph'))"
+        self.check("its frames are drawn", b.run(drawn) == 255)
+        search = "(words => { const d = %s, s = d.getElementById('search'); s.value = words; s.dispatchEvent(new Event('input')); })" % frame
+        b.run(search + "('mm')")
+        self.check(f"search in the frame: {b.run(said)!r}", "found in" in b.run(said))
+        b.run(search + "('/(/')")
+        self.check(f"a wrong expression is reported: {b.run(said)!r}", "wrong expression" in b.run(said))
+        self.clean("diff")
+        b.open(os.path.join(self.scratch, "flame.page.html"))
+        b.run("document.getElementById('graph').focus()")
+        b.key("ArrowDown")
+        self.check(f"an arrow selects: {b.run(TEXT % 'said')!r}", "selected: " in b.run(TEXT % "said"))
+        b.key("Enter")
+        self.check("Enter zooms", "of what is shown" in b.run(TEXT % "said") and "selected" not in b.run(TEXT % "said"))
+        b.run("document.getElementById('view').value = 'leaf'; document.getElementById('view').dispatchEvent(new Event('change'))")
+        weights = b.run("tree.kids[0].map(width_of)")
+        self.check(f"callers are in order of weight: {weights}", len(weights) > 1 and weights == sorted(weights, reverse=True))
+        box = b.run("(box => [box.left + 20, box.top + 27])(document.getElementById('graph').getBoundingClientRect())")
+        tip = "document.getElementById('tip').style.display"
+        b.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+        self.check("a tooltip is shown", b.run(tip) == "block")
+        b.run("document.getElementById('reset').click()")
+        self.check("a tooltip goes with its object", b.run(tip) == "none")
+        self.clean("flame")
+
     def hostile(self):
         """names that end the script, run code, turn the text or have a megabyte"""
         names = ["</script><img src=x onerror=window.hit=1>", "<!--<script>", "turn \u202e gnp.exe", "line\u2028end & <b>", "m" * 1_000_000, "]]>\"'\\ \u0000"]
@@ -369,6 +418,7 @@ def main():
                 subprocess.run([options.undump, os.path.join(folder, "app.log.txt"), log], check=True)
                 use(log)
             test.roofline(os.path.join(options.input, "../report_peaks/train.json"))
+            test.other_pages(os.path.join(options.input, "../report_peaks/train.json"), os.path.join(options.input, "../diff"))
             test.real()
             test.hostile()
             test.large()
@@ -378,4 +428,5 @@ def main():
     sys.exit(1 if test.problems else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

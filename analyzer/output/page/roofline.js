@@ -14,7 +14,9 @@ function addRoofline(picture) {
   };
   const x = scale([...picture.points.map(p => p[0]), ...roofs.map(r => slope > 0 ? r.peak / slope : 1)], [L, W - R]),
         y = scale([...picture.points.map(p => p[1]), ...roofs.map(r => r.peak)], [H - B, T]);
-  add("g", {transform: `translate(0,${H - B})`}).call(d3.axisBottom(x).ticks(8, "~r").tickSize(T + B - H).tickPadding(9));
+  add("g", {
+    transform: `translate(0,${H - B})`
+  }).call(d3.axisBottom(x).ticks(8, "~r").tickSize(T + B - H).tickPadding(9));
   add("g", {transform: `translate(${L},0)`}).call(d3.axisLeft(y).ticks(5, "~r").tickSize(L + R - W));
   add("text", {x: (L + W) / 2, y: H - 6, "text-anchor": "middle"}, "FLOP per byte");
   add("text", {x: 14, y: H / 2, transform: `rotate(-90 14 ${H / 2})`, "text-anchor": "middle"}, "TFLOP/s");
@@ -28,11 +30,8 @@ function addRoofline(picture) {
     add("line", {class: "roof", x1: x(slope > 0 ? peak / slope : leftmost), y1: y(peak), x2: W - R, y2: y(peak)});
     add("text", {x: W - R, y: y(peak) - 5, "text-anchor": "end"}, `${name} ${Number(peak.toPrecision(3))} TFLOP/s`);
   }
-  const points = [...picture.points].sort((a, b) => b[2] - a[2]), hues = {
-    compute: "#c0392b",
-    memory: "#2b7fc4",
-    launch: "#a3860b"
-  };
+  const points = [...picture.points].sort((a, b) => b[2] - a[2]),
+        hues = {compute: "#c0392b", memory: "#2b7fc4", launch: "#a3860b"};
   const size = d3.scaleSqrt().domain([0, Math.max(1, ...points.map(p => p[2]))]).range([0, 24]);
   svg.selectAll("circle")
       .data(points)

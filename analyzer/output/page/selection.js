@@ -117,9 +117,10 @@ function listen() {
         return event.type === "wheel" ? isOnBars(event) && !isSideways(event) : !event.shiftKey && !event.button;
       })
       .wheelDelta(() => -clamp(d3.event.deltaY, -300, 300) / 280)
-      .on("start", () => {
-        grabbed = {y: d3.event.transform.y, top: view.scrollTop};
-      })
+      .on("start",
+          () => {
+            grabbed = {y: d3.event.transform.y, top: view.scrollTop};
+          })
       .on("zoom", () => {
         const {transform, sourceEvent} = d3.event;
         xOf = transform.rescaleX(whole);
