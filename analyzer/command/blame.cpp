@@ -112,7 +112,7 @@ int run_blame(BlameArguments options) {
   table.coverage = fmt::format("calls of NCCL {}, communicators {}; {}", blame.collectives, blame.communicators.size(),
                                verdict(blame));
   Sink sink(output.path);
-  write_document(table, form, options.table.unit, sink);
+  write_document(table, form, options.table.unit, sink, output.terminal_columns());
   sink.close();
   tell_damage(*trace);
   return !blame.findings.empty() ? kCulprit : !blame.unknown.empty() ? kCannotTell : kNoDifference;

@@ -1,5 +1,6 @@
 // prof record: runs a program with libprof.so preloaded, ends with the program's exit status or signal, and prints the
 // names of the logs. Its flags are the recorder's options: preload/format/options.def.
+#include "analyzer/base/shell_word.h"
 #include "analyzer/base/unfinished_file.h"
 #include "analyzer/command/chip_metrics.h"
 #include "analyzer/command/command.h"
@@ -88,12 +89,12 @@ void name_logs(const std::vector<MadeLog>& logs) {
   for (size_t i = 0; i < logs.size(); ++i) {
     std::string name = fs::proximate(logs[i].path, error);
     if (error || name.starts_with("../../")) name = logs[i].path;
-    if (name.find_first_of(" '\"\\$&;()<>|*?") != std::string::npos) name.insert(0, 1, '\'').push_back('\'');
+    name = shell_word(name);
     if (i < 20) fmt::print(stderr, "prof: {} ({})\n", name, size_text(logs[i].bytes));
     names.append(" ").append(name);
   }
   if (logs.size() > 20) fmt::print(stderr, "prof: … {} logs in all\n", logs.size());
-  if (logs.size() > 4) names = " " + (logs[0].path.parent_path() / "prof.*.plog").string();
+  if (logs.size() > 4) names = " " + shell_word((logs[0].path.parent_path() / "").string()) + "prof.*.plog";
   fmt::print(stderr, "prof: next: prof summary{}\nprof:       prof trace{}\n", names, names);
 }
 

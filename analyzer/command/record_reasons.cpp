@@ -28,8 +28,6 @@ namespace option = format::option;
 
 // Where a text sets or removes LD_PRELOAD: "LD_PRELOAD", "env -i"; empty if it does neither.
 std::string_view replaces_preload(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos || text[first] == '#') return {};
   for (const std::string_view sign :
        {"LD_PRELOAD=", "unset LD_PRELOAD", "LD_PRELOAD -", "env -i", "env -u LD_PRELOAD"}) {
     const size_t at = text.find(sign);
@@ -41,12 +39,10 @@ std::string_view replaces_preload(std::string_view text) {
   return {};
 }
 
-std::optional<Obstacle> replaced_preload(const UnrecordedRun& run) {
-  const std::string remedy = "keep $LD_PRELOAD in it, or put prof record before the program that it starts";
-  std::string words;
-  for (const std::string& word : run.command) words += (words.empty() ? "" : " ") + word;
-  if (!replaces_preload(words).empty())
-    return Obstacle{fmt::format("the command replaces LD_PRELOAD, which loads libprof.so: {}", words), remedy};
+// Calls `visit(where, text)` for what starts programs: the command, then the lines of each script in it, until it
+// returns an obstacle. `where`: "the command", "line 3 of run.sh".
+template <class Visit> std::optional<Obstacle> find_in_commands(const UnrecordedRun& run, Visit visit) {
+  if (auto obstacle = visit("the command", fmt::format("{}", fmt::join(run.command, " ")))) return obstacle;
   if (run.program.elf && run.command.size() < 2) return std::nullopt;
   // The program if it is a script, or the script that an interpreter gets.
   for (const std::string& word : run.command) {
@@ -65,13 +61,41 @@ std::optional<Obstacle> replaced_preload(const UnrecordedRun& run) {
     constexpr int kMostLines = 20'000;
     std::string line;
     for (int number = 1; number < kMostLines && std::getline(file, line); ++number) {
-      if (!replaces_preload(line).empty())
-        return Obstacle{fmt::format("line {} of {} replaces LD_PRELOAD, which loads libprof.so: {}", number, path,
-                                    line.substr(line.find_first_not_of(" \t"), 100)),
-                        remedy};
+      const size_t first = line.find_first_not_of(" \t");
+      if (first == std::string::npos || line[first] == '#') continue;
+      if (auto obstacle = visit(fmt::format("line {} of {}", number, path), line.substr(first))) return obstacle;
     }
   }
   return std::nullopt;
+}
+
+std::optional<Obstacle> replaced_preload(const UnrecordedRun& run) {
+  return find_in_commands(run, [](const std::string& where, const std::string& text) -> std::optional<Obstacle> {
+    if (replaces_preload(text).empty()) return std::nullopt;
+    return Obstacle{
+        fmt::format("{} replaces LD_PRELOAD, which loads libprof.so: {}", where, std::string_view(text).substr(0, 100)),
+        "keep $LD_PRELOAD in it, or put prof record before the program that it starts"};
+  });
+}
+
+// A program that the command or a script starts, such as `env ./app`: it is named by its path.
+std::optional<Obstacle> unrecordable_child(const UnrecordedRun& run) {
+  return find_in_commands(run, [](const std::string& where, std::string_view text) -> std::optional<Obstacle> {
+    while (!text.empty()) {
+      const std::string word(text.substr(0, text.find_first_of(" \t;&|()\"'`")));
+      text.remove_prefix(std::min(text.size(), word.size() + 1));
+      if (word.find('/') == std::string::npos || word.find(".so") != std::string::npos) continue;
+      std::error_code error;
+      if (!fs::is_regular_file(word, error) || access(word.c_str(), X_OK) != 0) continue;
+      const ProgramFacts facts = look_at_program(word);
+      if (!facts.elf) continue;
+      if (auto obstacle = why_not_recordable(facts)) {
+        obstacle->reason.append(" (").append(where).append(" starts it)");
+        return obstacle;
+      }
+    }
+    return std::nullopt;
+  });
 }
 
 // The folder of a log cannot be written.
@@ -158,14 +182,14 @@ struct Awaiting {
   }
 };
 
-// The recording waits for an event.
-void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
+// The recording waits for an event. Returns whether calls of the program were seen meanwhile.
+bool add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
   const std::string start = given_value(run.variables, "PROF_START");
   option::OneOf<option::Start> word;
-  if (start.empty() || !option::OneOf<option::Start>::read(start, {}, word) || word == option::Start::Now) return;
+  if (start.empty() || !option::OneOf<option::Start>::read(start, {}, word) || word == option::Start::Now) return false;
   std::string event;
   switch (word.word()) {
-    case option::Start::Now: return;
+    case option::Start::Now: return false;
     case option::Start::Profiler: event = "the program did not call cudaProfilerStart or cuProfilerStart"; break;
     case option::Start::Signal: {
       const std::string signal = given_value(run.variables, "PROF_SIGNAL");
@@ -179,7 +203,7 @@ void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
                                        "more than {}",
                                        word.number, start, seen.count),
                            fmt::format("give a smaller number, such as --start launches:{}", seen.count / 2 + 1)});
-        return;
+        return true;
       }
       event = fmt::format("the program made fewer than {} launches", word.number);
       break;
@@ -191,7 +215,7 @@ void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
                                        "the program has this name; names of the first ones: {}",
                                        start, seen.count, seen.names.empty() ? "none" : seen.names),
                            "give the name of a range as the program has it"});
-        return;
+        return true;
       }
       event = fmt::format("no NVTX range with the name {} began", start.substr(5));
       break;
@@ -201,6 +225,7 @@ void add_window(const UnrecordedRun& run, std::vector<Obstacle>& reasons) {
   reasons.push_back(
       {fmt::format("recording starts later (--start {}): {}, or it made no CUDA or NVTX call afterwards", start, event),
        "record once without --start, and see what is in the log"});
+  return false;
 }
 
 }  // namespace
@@ -219,9 +244,11 @@ std::vector<Obstacle> why_nothing_was_recorded(const UnrecordedRun& run) {
     if (const auto obstacle = find(run)) return {*obstacle};
   }
   std::vector<Obstacle> reasons;
-  if (const auto obstacle = replaced_preload(run)) reasons.push_back(*obstacle);
+  for (const auto find : {unrecordable_child, replaced_preload}) {
+    if (const auto obstacle = find(run)) reasons.push_back(*obstacle);
+  }
   add_filters(run, reasons);
-  add_window(run, reasons);
+  if (add_window(run, reasons)) return reasons;
   reasons.push_back(
       {"no CUDA or NVTX call was seen: the program used no GPU, cleared LD_PRELOAD or PROF_OUTPUT for its children, or "
        "a "

@@ -1,5 +1,6 @@
 // prof top: what recorded programs do now. Reads what is new in their logs each second; the programs do not notice.
 #include "analyzer/base/input_error.h"
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
@@ -50,7 +51,7 @@ class Logs {
     const bool number = !target_.empty() && target_.find_first_not_of("0123456789") == std::string::npos;
     struct stat info {};
     const bool exists = stat(target_.c_str(), &info) == 0;
-    if (!exists && !number)
+    if (!exists && !(number && access(("/proc/" + target_).c_str(), F_OK) == 0))
       throw std::runtime_error(fmt::format("{}: there is no such log, folder or process", target_));
     what_ = !exists ? What::Process : S_ISDIR(info.st_mode) ? What::Folder : What::File;
   }
@@ -157,7 +158,16 @@ std::string text_of(const Form& form, const std::vector<LiveSample>& samples, co
   if (form.name == "json") return live_json(samples);
   if (form.name == "openmetrics") return live_openmetrics(samples);
   if (samples.empty()) return fmt::format("no process records into {}\n", options.target);
-  return live_text(samples, options.limit);
+  const std::string text = live_text(samples, options.limit);
+  const size_t width = options.output.terminal_columns();
+  if (width == 0) return text;
+  std::string fitting;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    fitting += cut_text(std::string(line), width) + '\n';
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  return fitting;
 }
 
 int run_top(const TopArguments& options) {

@@ -38,7 +38,7 @@ struct TraceArguments {
   std::string arrows = "all";
   std::string stacks = "both";
   StackOptions stack;
-  int level = 1;
+  int level = 0;  // 0: that of the format
 };
 
 void tell_markers(const FxMarkers& fx) {
@@ -120,7 +120,8 @@ int run_trace(const TraceArguments& options) {
   chrome.fx = fx ? &*fx : nullptr;
   const auto write = [&] {
     const ProgressLine progress("writing " + path);
-    Sink sink(path, options.level);
+    const int level = options.level != 0 ? options.level : form.name == "perfetto" ? 6 : 1;
+    Sink sink(path, level);
     const ChromeTraceResult written = exporter.write(*trace, views, chrome, sink);
     sink.close();
     return written;
@@ -191,10 +192,10 @@ void add_trace(CLI::App& app, Run& run) {
   add_symbol_options(*verb, options->stack);
   verb->add_option("--fx-metadata", options->fx_metadata,
                    "JSON file of FX graphs: adds stack_trace and node_name to what runs inside \"## NODE ##\" markers");
-  verb->add_option("--level", options->level, "gzip level")
+  verb->add_option("--level", options->level,
+                   "gzip level; without it 1 for JSON and 6 for Perfetto, which take as long")
       ->check(whole_number(1, 9))
-      ->option_text("1..9=1")
-      ->capture_default_str();
+      ->option_text("1..9");
   verb->callback([options, &run] { run = [options] { return run_trace(*options); }; });
 }
 

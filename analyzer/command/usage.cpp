@@ -5,6 +5,7 @@
 #include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -20,9 +21,13 @@ void check_verb(const std::string& word) {
   std::vector<std::string> reports;
   for (const Report& report : kReports) reports.emplace_back(report.name);
   const std::vector<std::string> near = nearest_names(word, reports);
-  if (nearest_names(word, names).empty() && !near.empty()) {
+  if (!near.empty() && (near.front() == word || nearest_names(word, names).empty())) {
     throw std::runtime_error(fmt::format(
         "unknown verb {}: did you mean report {}? (`prof report --list` lists the reports)", word, near.front()));
+  }
+  if (access(word.c_str(), F_OK) == 0) {
+    throw std::runtime_error(fmt::format(
+        "{} is a file; a verb comes first, as in prof summary {} (`prof help` lists the verbs)", word, word));
   }
   throw std::runtime_error(unknown_word("verb", word, names, "`prof help` lists the verbs"));
 }

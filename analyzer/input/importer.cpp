@@ -2,6 +2,7 @@
 
 #include "analyzer/base/input_error.h"
 #include "analyzer/base/json/json_extent.h"
+#include "analyzer/base/shell_word.h"
 
 #include <fmt/format.h>
 
@@ -35,25 +36,20 @@ constexpr OtherFormat kOtherFormats[] = {
 // the formats have no documented first bytes, except for archives.
 struct ConvertedFormat {
   std::string_view extension, magic, what;
-  std::string_view command;  // FILE is the name of the file, STEM the name without the extension
+  std::string_view command;  // FILE is the name of the file, STEM.x that of the same name with another extension
 };
 
 constexpr ConvertedFormat kConverted[] = {
     {".nsys-rep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
     {".qdrep", "", "a report of Nsight Systems", "nsys export --type sqlite --output STEM.sqlite FILE"},
     {".xplane.pb", "", "a profile of the XLA profiler (JAX, TensorFlow)",
-     "python3 -c 'from xprof.convert import raw_to_tool_data as r; "
-     "print(r.xspace_to_tool_data([\"FILE\"], \"trace_viewer\", {})[0])' > STEM.json"},
+     "python3 -c 'import sys; from xprof.convert import raw_to_tool_data as r; "
+     "print(r.xspace_to_tool_data(sys.argv[1:], \"trace_viewer\", {})[0])' FILE > STEM.json"},
     {".pftrace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
+    {".pftrace.gz", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
     {".perfetto-trace", "", "a trace of Perfetto", "traceconv json FILE STEM.json"},
     {".zip", "PK\x03\x04", "a ZIP archive", "unzip FILE"},
 };
-
-std::string replaced(std::string text, std::string_view word, std::string_view by) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
-    text.replace(at, word.size(), by);
-  return text;
-}
 
 }  // namespace
 
@@ -62,7 +58,14 @@ std::string conversion_of(const FileHead& head) {
     const bool named = head.path.ends_with(format.extension);
     if (!named && (format.magic.empty() || !head.bytes.starts_with(format.magic))) continue;
     const std::string stem = named ? head.path.substr(0, head.path.size() - format.extension.size()) : head.path;
-    std::string command = replaced(replaced(std::string(format.command), "STEM", stem), "FILE", head.path);
+    std::string command;
+    for (std::string_view rest = format.command; !rest.empty();) {
+      std::string word(rest.substr(0, rest.find(' ')));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      if (word == "FILE") word = shell_word(head.path);
+      if (word.starts_with("STEM")) word = shell_word(stem + word.substr(4));
+      command += (command.empty() ? "" : " ") + word;
+    }
     return fmt::format("{}, which prof does not read; convert it first: {}", format.what, command);
   }
   return "";

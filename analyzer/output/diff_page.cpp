@@ -2,6 +2,7 @@
 
 #include "analyzer/output/stacks/stack_formats.h"
 #include "analyzer/table/html_text.h"
+#include "analyzer/table/table_pages.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ std::string row_of(const DiffRow& row, NameForm names) {
   const std::string_view verdict = verdict_name(row.verdict);
   const char* const color = row.verdict == Verdict::Slower || row.verdict == Verdict::Added      ? "#c0392b"
                             : row.verdict == Verdict::Faster || row.verdict == Verdict::Vanished ? "#1e8449"
-                                                                                                 : "#333";
+                                                                                                 : "inherit";
   std::string html = fmt::format("<tr><td style=\"color:{}\">{}</td><td>{:g}</td><td>{:g}</td>", color, verdict,
                                  row.before.launches_a_run(), row.now.launches_a_run());
   html += time_cell(row.before.ns_a_run(), false) + time_cell(row.now.ns_a_run(), false);
@@ -42,17 +43,13 @@ void write_diff_page(const DiffAnswer& answer, Sink& sink) {
   const RunDiff& diff = answer.diff;
   const DiffLabels& labels = answer.labels;
   const std::string now = in_html(labels.now), before = in_html(labels.before);
-  sink.write(fmt::format(
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0} against {1}</title><style>"
-      "body{{font:14px sans-serif;margin:16px}}table{{border-collapse:collapse}}td,th{{padding:2px 8px;text-align:left;"
-      "border-bottom:1px solid #ddd;white-space:nowrap}}iframe{{width:100%;height:90vh;border:1px solid #ddd}}</style>"
-      "</head><body>\n<h1>{0} against {1}</h1>\n",
-      now, before));
+  write_page_head(fmt::format("{} against {}", labels.now, labels.before), sink);
+  sink.write(fmt::format("<h1>{} against {}</h1>\n", now, before));
   const Table table = diff_table(answer);
   for (const std::string& note : table.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
-  sink.write("<pre>\n");
+  sink.write("<pre class=\"t\">\n");
   for (const std::string& line : table.footers) sink.write(in_html(line) + "\n");
-  sink.write("</pre>\n<table id=\"rows\"><tr>");
+  sink.write("</pre>\n<div class=\"t\" tabindex=\"0\"><table id=\"rows\"><tr>");
   for (const std::string& title :
        {std::string("Verdict"), before + " Count", now + " Count", before + " Total", now + " Total",
         std::string("Delta"), std::string("By count"), std::string("By speed"), std::string("Mean"), std::string("FDR"),
@@ -60,7 +57,7 @@ void write_diff_page(const DiffAnswer& answer, Sink& sink) {
     sink.write(fmt::format("<th>{}</th>", title));
   sink.write("</tr>\n");
   for (size_t r = 0; r < std::min(diff.rows.size(), kMostRows); ++r) sink.write(row_of(diff.rows[r], answer.names));
-  sink.write("</table>\n");
+  sink.write("</table></div>\n");
   if (diff.rows.size() > kMostRows)
     sink.write(fmt::format("<p>first {} of {} rows</p>\n", kMostRows, diff.rows.size()));
   if (answer.flame != nullptr) {
@@ -74,7 +71,7 @@ void write_diff_page(const DiffAnswer& answer, Sink& sink) {
     sink.write(in_attribute(page));
     sink.write("\"></iframe>\n");
   }
-  sink.write("</body></html>\n");
+  write_page_end(sink);
 }
 
 }  // namespace prof::analyzer

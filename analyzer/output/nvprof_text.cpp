@@ -21,24 +21,38 @@ constexpr const char* kLabels[] = {"GPU activities:", "API calls:", "NVTX ranges
 constexpr const char* kEmpty[] = {"No kernels were profiled.", "No API activities were profiled.",
                                   "No NVTX ranges were recorded."};
 
-void write_header(const SummaryOptions& options, Sink& sink) {
-  sink.write(fmt::format("{:>16}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", "Type", "Time(%)", "Time", "Calls", "Avg",
-                         "Min", "Max"));
+// Which of the columns are written? On a narrow terminal, names need the place of some.
+struct FittingColumns {
+  static constexpr size_t kLeastName = 20, kColumn = 10;
+  bool average = true, extremes = true;
+
+  FittingColumns(const SummaryOptions& options, const NvprofLook& look) {
+    const size_t others = 47 + (options.median ? kColumn : 0) + (options.stddev ? kColumn : 0) + kLeastName;
+    average = look.width == 0 || look.width >= others + kColumn;
+    extremes = look.width == 0 || look.width >= others + 3 * kColumn;
+  }
+};
+
+void write_header(const SummaryOptions& options, const FittingColumns& columns, Sink& sink) {
+  sink.write(fmt::format("{:>16}  {:>7}  {:>8}  {:>8}", "Type", "Time(%)", "Time", "Calls"));
+  if (columns.average) sink.write(fmt::format("  {:>8}", "Avg"));
+  if (columns.extremes) sink.write(fmt::format("  {:>8}  {:>8}", "Min", "Max"));
   if (options.median) sink.write(fmt::format("  {:>8}", "Median"));
   if (options.stddev) sink.write(fmt::format("  {:>8}", "StdDev"));
   sink.write("  Name\n");
 }
 
 void write_rows(uint32_t pid, const SummarySection& section, const SummaryOptions& options, const NvprofLook& look,
-                Sink& sink) {
+                const FittingColumns& columns, Sink& sink) {
   const char* label = kLabels[section.kind];
   const size_t rows = look.rows == 0 ? section.rows.size() : std::min(look.rows, section.rows.size());
   const double total = static_cast<double>(section.total_ns);
   for (const SummaryRow& row : std::span(section.rows).first(rows)) {
     const double percent = total > 0 ? 100 * static_cast<double>(row.total_ns) / total : 0;
     std::string line =
-        fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent, scaled_time(row.total_ns),
-                    row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns), scaled_time(row.max_ns));
+        fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}", label, percent, scaled_time(row.total_ns), row.calls);
+    if (columns.average) line += fmt::format("  {:>8}", scaled_time(row.average_ns()));
+    if (columns.extremes) line += fmt::format("  {:>8}  {:>8}", scaled_time(row.min_ns), scaled_time(row.max_ns));
     if (options.median) line += fmt::format("  {:>8}", scaled_time(row.median_ns));
     if (options.stddev) line += fmt::format("  {:>8}", scaled_time(std::llround(row.stddev_ns)));
     line += "  " + cut_name_text(row.name);
@@ -97,6 +111,7 @@ void write_failures(const Process& process, const std::vector<SummarySection>& s
 
 void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options,
                        const NvprofLook& look, Sink& sink) {
+  const FittingColumns columns(options, look);
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     const Process& process = trace.processes[p];
     const std::vector<SummarySection> sections = summarize(trace, names, ProcessId{p}, options);
@@ -111,9 +126,13 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
         sink.write(fmt::format("{}\n", kEmpty[section.kind]));
         continue;
       }
-      if (!header_written) write_header(options, sink);
+      if (!header_written) write_header(options, columns, sink);
       header_written = true;
-      write_rows(process.pid, section, options, look, sink);
+      write_rows(process.pid, section, options, look, columns, sink);
+    }
+    if (header_written && !columns.extremes) {
+      sink.write(fmt::format("=={}== columns that do not fit the terminal, but are in files and pipes: {}Min, Max\n",
+                             process.pid, columns.average ? "" : "Avg, "));
     }
     write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options), sink);
     write_failures(process, sections, sink);

@@ -1,15 +1,19 @@
 #include "analyzer/output/roofline_page.h"
 
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/table/html_text.h"
 #include "analyzer/table/table.h"
+#include "analyzer/table/table_pages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -169,6 +173,20 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
                        x.at(*point->sums.intensity()), y.at(*point->sums.tera_flops()), radius, color_of(point->bound),
                        tip(*point));
   }
+  constexpr size_t kNamed = 5;
+  constexpr double kLine = 13, kNear = 260;  // names move down until they do not cover each other
+  std::vector<std::pair<double, double>> places;
+  for (const RoofPoint* point : std::span(by_time).first(std::min(kNamed, by_time.size()))) {
+    const double left = x.at(*point->sums.intensity()) + 6;
+    double base = y.at(*point->sums.tera_flops()) - 6;
+    const auto covers = [&](const std::pair<double, double>& other) {
+      return std::abs(other.second - base) < kLine && std::abs(other.first - left) < kNear;
+    };
+    while (std::any_of(places.begin(), places.end(), covers)) base += 4;
+    places.emplace_back(left, base);
+    svg += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, base,
+                       in_html(cut_text(readable_utf8(point->name), 40)));
+  }
   return svg + "</svg>\n";
 }
 
@@ -195,7 +213,7 @@ std::vector<Picture> pictures_of(const Roofline& roofline) {
 std::string rows_of(const std::vector<const RoofPoint*>& points) {
   constexpr size_t kMost = 40;
   std::string html =
-      "<table><tr><th>Time</th><th>GB/s</th><th>of "
+      "<div class=\"t\" tabindex=\"0\"><table><tr><th>Time</th><th>GB/s</th><th>of "
       "bandwidth</th><th>Bound</th><th>Lost</th><th>From</th><th>Note</th><th>Name</th></tr>\n";
   for (size_t i = 0; i < std::min(points.size(), kMost); ++i) {
     const RoofPoint& point = *points[i];
@@ -206,7 +224,7 @@ std::string rows_of(const std::vector<const RoofPoint*>& points) {
         roof_bound_name(point.bound), point.lost_ns ? scaled_time(*point.lost_ns) : "", point.sums.source_text(),
         in_html(point.note), in_html(point.name));
   }
-  html += "</table>\n";
+  html += "</table></div>\n";
   if (points.size() > kMost) html += fmt::format("<p>first {} of {} rows</p>\n", kMost, points.size());
   return html;
 }
@@ -222,17 +240,14 @@ void write_roofline_picture(const Trace&, const Roofline& roofline, Sink& sink) 
 
 void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sink) {
   const std::vector<Picture> pictures = pictures_of(roofline);
-  sink.write(
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Roofline</title><style>"
-      "body{font:14px sans-serif;margin:16px}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:left;"
-      "border-bottom:1px solid #ddd}.key span{margin-right:16px}</style></head><body>\n<h1>Roofline</h1>\n<p "
-      "class=\"key\">");
+  write_page_head("Roofline", sink);
+  sink.write("<h1>Roofline</h1>\n<p>");
   for (const RoofBound bound : {RoofBound::Compute, RoofBound::Memory, RoofBound::Launch, RoofBound::Unknown}) {
     const std::string_view name = roof_bound_name(bound);
-    sink.write(
-        fmt::format("<span style=\"color:{}\">&#9679; {}</span>", color_of(bound), name.empty() ? "unknown" : name));
+    sink.write(fmt::format("<span style=\"color:{};margin-right:16px\">&#9679; {}</span>", color_of(bound),
+                           name.empty() ? "unknown" : name));
   }
-  sink.write("a dot is a row of the report, its area its time; point at it for its name</p>\n");
+  sink.write("a dot is a row of the report, its area its time; those with the most time have names</p>\n");
   for (const std::string& note : roofline.peaks.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
   for (const Picture& picture : pictures) {
     const Device& device = trace.devices[picture.device];
@@ -243,7 +258,7 @@ void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sin
     sink.write("<h3>Rows without FLOPs or without bytes</h3>\n");
     sink.write(rows_of(picture.others));
   }
-  sink.write("</body></html>\n");
+  write_page_end(sink);
 }
 
 }  // namespace prof::analyzer

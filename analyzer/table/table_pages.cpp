@@ -51,14 +51,14 @@ void write_markdown_rows(const Table& table, TimeUnit unit, Sink& sink) {
 
 void write_page_rows(const Table& table, TimeUnit unit, Sink& sink) {
   if (table.columns().empty()) return;
-  sink.write("<table><thead><tr>");
+  sink.write("<div class=\"t\" tabindex=\"0\"><table><thead><tr>");
   for (const TableColumn& column : table.columns())
     sink.write(fmt::format("<th{}>{}</th>", column.type == CellType::Text ? "" : " class=\"n\"",
                            in_html(shown_title(column, unit))));
   sink.write("</tr></thead><tbody>\n");
   const CellLook look{[](std::string&& text) { return in_html(text); }, false, true};
   write_framed_rows(table, unit, look, {"<tr>", "<td>", "<td class=\"n\">", "</td>", "</tr>\n"}, sink);
-  sink.write("</tbody></table>\n");
+  sink.write("</tbody></table></div>\n");
 }
 
 }  // namespace
@@ -90,11 +90,16 @@ void write_markdown(const Table& table, TimeUnit unit, Sink& sink) {
 void write_page_head(std::string_view title, Sink& sink) {
   sink.write(
       fmt::format("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" "
-                  "content=\"prof\"><title>{}</title><style>"
-                  "body{{font:14px sans-serif;margin:16px}}table{{border-collapse:collapse}}"
-                  "td,th{{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}}"
-                  ".n{{text-align:right;font-variant-numeric:tabular-nums}}.c{{color:#555}}"
-                  "iframe{{width:100%;height:90vh;border:1px solid #ddd}}</style></head><body>\n",
+                  "content=\"prof\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+                  "<title>{}</title><style>:root{{color-scheme:light dark;--line:#ddd;--soft:#555}}"
+                  "@media(prefers-color-scheme:dark){{:root{{--line:#444;--soft:#aaa}}}}"
+                  "body{{font:14px system-ui,sans-serif;margin:16px;overflow-wrap:anywhere}}"
+                  "table{{border-collapse:collapse}}.t{{overflow-x:auto}}"
+                  "td,th{{padding:2px 8px;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}}"
+                  ".n{{text-align:right;font-variant-numeric:tabular-nums}}.c{{color:var(--soft)}}"
+                  "svg,canvas{{max-width:100%;height:auto}}"
+                  "iframe{{width:100%;height:90vh;border:1px solid var(--line);box-sizing:border-box}}"
+                  "</style></head><body>\n",
                   in_html(title)));
 }
 

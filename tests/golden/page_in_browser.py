@@ -99,11 +99,12 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
         self.frame()
 
-    def drag(self, x, y, to):
-        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+    def drag(self, x, y, to, shift=False):
+        event = {"y": y, "button": "left", "modifiers": 8 if shift else 0}
+        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, clickCount=1, **event)
         for at in ((x + to) / 2, to):
-            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=at, y=y, button="left", buttons=1)
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, y=y, button="left", clickCount=1)
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=at, buttons=1, **event)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, clickCount=1, **event)
         self.frame()
 
     def wheel(self, x, y, delta):
@@ -175,11 +176,27 @@ class Test:
         begin = b.run("from")
         b.drag(x + 200, y, x)
         self.check("dragging moves, at most to the end", b.run("from") > begin and abs(b.run("to - from") - zoomed) < 1)
-        b.run("document.getElementById('canvas').focus()")
+        b.run("document.getElementById('picture').focus()")
         b.key("-")
         self.check("- zooms out", b.run("to - from") > zoomed)
         b.key("0")
-        self.check("0 shows all", b.run("to - from") == whole)
+        self.check("0 shows all", abs(b.run("to - from") - whole) < 1)
+        part = b.run("[tOf(xOf.range()[0] + 100), tOf(xOf.range()[0] + 300)]")
+        left = b.run("document.getElementById('picture').getBoundingClientRect().left + names()")
+        b.drag(left + 300, y, left + 100, shift=True)
+        shown = b.run("[from, to]")
+        self.check(f"dragging with Shift zooms to the part: {part} became {shown}",
+                   all(abs(a - c) < whole / 200 for a, c in zip(part, shown)))
+        self.check("the mark of the part is gone", b.run("d3.brushSelection(document.getElementById('brush'))") is None)
+        ticks = b.run("[...document.querySelectorAll('#axis text')].map(tick => tick.textContent).filter(words => words)")
+        self.check(f"the axis has different times: {ticks}", len(ticks) == len(set(ticks)) > 2)
+        self.check("the axis is that of the part", all(part[0] <= ns_of(tick) <= part[1] for tick in ticks))
+        b.call("Emulation.setDeviceMetricsOverride", width=800, height=800, deviceScaleFactor=1, mobile=False)
+        b.frame()
+        resized = b.run("[from, to, xOf(to)]")
+        self.check(f"another width shows the same part: {shown} became {resized}",
+                   all(abs(a - c) < 1 for a, c in zip(shown, resized)) and resized[2] < 800)
+        b.key("0")
         b.key("+")
         begin = b.run("from")
         b.key("ArrowRight")
@@ -232,6 +249,89 @@ class Test:
         self.check(f"a frame: {b.run(TEXT % 'flame-said')!r}", not b.run(TEXT % "flame-said").startswith("all:"))
         self.clean("stacks")
 
+    def roofline(self, trace):
+        b = self.browser
+        b.open(self.page("roofline.html", trace))
+        parts = b.run("['circle', 'line.roof', '.tick text'].map(part => document.querySelectorAll('#roofs ' + part).length)")
+        self.check(f"dots, roofs, numbers at the axes: {parts}", parts[0] == 6 and parts[1] == 4 and parts[2] > 6)
+        inside = b.run("[...document.querySelectorAll('#roofs circle')].every(dot => dot.getAttribute('cx') >= 60 && dot.getAttribute('cy') >= 16)")
+        self.check("every dot is inside the axes", inside)
+        self.clean("roofline")
+
+    def real(self):
+        """the traces of real programs, if they are there: from the whole run to a nanosecond and back, in all looks"""
+        b = self.browser
+        for name in ("h200/gpt2.trace.json.gz", "h200/resnet18.plain.trace.json.gz", "h200_ddp", "nsys/mfu_2gpu_before.sqlite"):
+            path = os.path.join(os.path.dirname(__file__), "../../../shared/data", name)
+            if not os.path.exists(path):
+                print(f"{path} is not here")
+                continue
+            page = self.page("real.html", path)
+            for width, dark in ((375, True), (1200, False), (3000, True)):
+                b.open(page, width=width, dark=dark)
+                b.run("document.getElementById('picture').focus()")
+                b.key("ArrowDown")
+                b.key("n")
+                self.check(f"{name}, {width} px: N selects an item", "duration: " in b.run(TEXT % "details"))
+                b.key("Enter")
+                item = b.run("[from, lanes[selected.lane].begin[selected.piece], lanes[selected.lane].end[selected.piece], to]")
+                self.check(f"{name}, {width} px: Enter shows the item whole: {item}", item == sorted(item))
+                b.run("zoom(1e30)")
+                self.check(f"{name}, {width} px: the deepest zoom", abs(b.run("to - from") - 20) < 0.1)
+                b.key("0")
+                self.check(f"{name}, {width} px: 0 shows all", b.run("to - from > 0.999999 * length"))
+                self.check(f"{name}, {width} px: scrolls sideways", b.run("document.documentElement.scrollWidth") <= width)
+            self.clean(name)
+
+    def other_pages(self, trace, runs):
+        """tables, roofline, flame graph and comparison: light and dark, on narrow and wide screens; the flame graph in
+        the frame of the comparison"""
+        b = self.browser
+        subprocess.run([sys.executable, os.path.join(os.path.abspath(runs), "runs.py")], check=True, cwd=self.scratch)
+        new, old = (os.path.join(self.scratch, name) for name in ("new.json", "old.json"))
+        for name, command in {"kernels": ["report", "kernels", "--names", "full", trace], "several": ["report", "kernels", "idle", trace],
+                              "roofline": ["report", "roofline", trace], "flame": ["report", "flame", new], "diff": ["diff", new, "--vs", old]}.items():
+            path = os.path.join(self.scratch, name + ".page.html")
+            subprocess.run([self.prof, *command, "-o", path], check=True, stderr=subprocess.DEVNULL, env={**os.environ, "PROF_SYMBOL_CACHE": "off"})
+            looks = set()
+            for width, dark in ((375, False), (375, True), (3000, False)):
+                b.open(path, width=width, dark=dark)
+                wide = b.run("document.documentElement.scrollWidth")
+                self.check(f"{name}: {wide} of {width} px", wide <= width)
+                # what the browser draws if nothing else does
+                b.run("document.body.insertAdjacentHTML('beforeend', '<i id=probe style=\"color:CanvasText\"></i>')")
+                looks.add((dark, b.run("getComputedStyle(document.getElementById('probe')).color")))
+            self.check(f"{name}: light and dark differ: {looks}", len(looks) == 2 and len({look for _, look in looks}) == 2)
+            self.clean(name)
+        frame = "document.querySelector('iframe').contentDocument"
+        b.open(path)
+        said = f"{frame}.getElementById('said').textContent"
+        self.check(f"the flame graph in its frame: {b.run(said)!r}", "before 714 us" in b.run(said))
+        drawn = f"(c => c.getContext('2d').getImageData(5, 25, 1, 1).data[3])({frame}.getElementById('graph'))"
+        self.check("its frames are drawn", b.run(drawn) == 255)
+        search = "(words => { const d = %s, s = d.getElementById('search'); s.value = words; s.dispatchEvent(new Event('input')); })" % frame
+        b.run(search + "('mm')")
+        self.check(f"search in the frame: {b.run(said)!r}", "found in" in b.run(said))
+        b.run(search + "('/(/')")
+        self.check(f"a wrong expression is reported: {b.run(said)!r}", "wrong expression" in b.run(said))
+        self.clean("diff")
+        b.open(os.path.join(self.scratch, "flame.page.html"))
+        b.run("document.getElementById('graph').focus()")
+        b.key("ArrowDown")
+        self.check(f"an arrow selects: {b.run(TEXT % 'said')!r}", "selected: " in b.run(TEXT % "said"))
+        b.key("Enter")
+        self.check("Enter zooms", "of what is shown" in b.run(TEXT % "said") and "selected" not in b.run(TEXT % "said"))
+        b.run("document.getElementById('view').value = 'leaf'; document.getElementById('view').dispatchEvent(new Event('change'))")
+        weights = b.run("tree.kids[0].map(width_of)")
+        self.check(f"callers are in order of weight: {weights}", len(weights) > 1 and weights == sorted(weights, reverse=True))
+        box = b.run("(box => [box.left + 20, box.top + 27])(document.getElementById('graph').getBoundingClientRect())")
+        tip = "document.getElementById('tip').style.display"
+        b.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+        self.check("a tooltip is shown", b.run(tip) == "block")
+        b.run("document.getElementById('reset').click()")
+        self.check("a tooltip goes with its object", b.run(tip) == "none")
+        self.clean("flame")
+
     def hostile(self):
         """names that end the script, run code, turn the text or have a megabyte"""
         names = ["</script><img src=x onerror=window.hit=1>", "<!--<script>", "turn \u202e gnp.exe", "line\u2028end & <b>", "m" * 1_000_000, "]]>\"'\\ \u0000"]
@@ -269,6 +369,12 @@ class Test:
         details = self.browser.run(TEXT % "details")
         self.check(f"a merged piece: {details!r}", re.search(r"^[1-9]\d* merged: .* in all\nthe longest: kernel_with", details))
         self.clean("100,000 operations")
+
+
+def ns_of(text):
+    """the nanoseconds of `1.5 us`"""
+    number, unit = text.split()
+    return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
 
 
 def events_of(count, name, long=lambda i: False):
@@ -311,6 +417,9 @@ def main():
                 log = os.path.join(scratch, f"app{number}.plog")
                 subprocess.run([options.undump, os.path.join(folder, "app.log.txt"), log], check=True)
                 use(log)
+            test.roofline(os.path.join(options.input, "../report_peaks/train.json"))
+            test.other_pages(os.path.join(options.input, "../report_peaks/train.json"), os.path.join(options.input, "../diff"))
+            test.real()
             test.hostile()
             test.large()
         finally:
@@ -319,4 +428,5 @@ def main():
     sys.exit(1 if test.problems else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,12 +6,16 @@ perfetto_trace.py --prof PROF [--undump UNDUMP] [--option=OPTION…] [INPUT…]
 Writes both forms of each input (a log, a trace, or a golden folder), parses every packet
 with perfetto_trace_pb2 of the wheel `perfetto`, refuses unknown fields, and compares slices, instants, arrows, counters
 and arguments. Without an input: every golden folder, and the traces of ../shared/data if they are there. The wheel is searched in this Python and in build/perfetto (scripts/setup --perfetto); status 77: it is
-not installed. As a module: Reader."""
+not installed. As a module: Reader.
+
+perfetto_trace.py --prof PROF --sizes INPUT…   prints the sizes of the files instead, and how small their contents can get
+"""
 import argparse
 import collections
 import glob
 import gzip
 import json
+import lzma
 import pathlib
 import subprocess
 import sys
@@ -212,16 +216,71 @@ def check(json_path, perfetto_path):
             "arrows": compare("arrows", sorted(path_arrows), arrows_of(reader)), "render stages": len(reader.stages)}
 
 
+def varint(value):
+    encoded = bytearray()
+    while value > 127:
+        encoded.append(value & 127 | 128)
+        value >>= 7
+    return bytes(encoded + bytes([value]))
+
+
+def packed(numbers):
+    """the bytes that xz -9e needs for whole numbers"""
+    stream = b"".join(varint(each) for each in numbers)
+    return len(lzma.compress(stream, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]))
+
+
+def smallest(reader):
+    """Bytes of all slices, instants and counter values without their packets: every kind of value is a column of its
+    own, in the order of tracks and times, and xz compresses it; of whole numbers the better of values and differences."""
+    columns, places = collections.defaultdict(list), {}
+    for each in sorted(reader.slices + reader.instants, key=lambda each: (each["track"], each["ts"])):
+        columns["set of arguments"].append(json.dumps(list(each["args"])))
+        columns["length"].append(each.get("dur", -1))
+        for name in ("track", "ts", "name", "cat"):
+            columns[name].append(each[name])
+        for name, value in each["args"].items():
+            columns["argument", name].append(value if type(value) is int else json.dumps(value))
+    for track, time, value in sorted(reader.counters):
+        columns["time", track].append(time)
+        columns["value", track].append(value if type(value) is int else json.dumps(value))
+    total = 0
+    for values in columns.values():
+        whole = [each if type(each) is int else places.setdefault(each, len(places)) for each in values]
+        steps = [after - before for before, after in zip([0] + whole, whole)]
+        total += min(packed(2 * abs(each) + (each < 0) for each in numbers) for numbers in (whole, steps))
+    return total + packed("\n".join(places).encode())
+
+
+def print_sizes(prof, inputs):
+    """one line an input: bytes of the four files, and of what they hold"""
+    for path in inputs:
+        with tempfile.TemporaryDirectory(prefix="perfetto.") as scratch:
+            sizes = []
+            for end in ("json", "pftrace", "json.gz", "pftrace.gz"):
+                subprocess.run([prof, "trace", path, "-o", f"{scratch}/trace.{end}"], stderr=subprocess.DEVNULL, check=True)
+                sizes.append(pathlib.Path(scratch, "trace." + end).stat().st_size)
+            packets = pb.Trace.FromString(pathlib.Path(scratch, "trace.pftrace").read_bytes()).packet
+            arguments = sum(each.ByteSize() + 2 for packet in packets for each in packet.track_event.debug_annotations)
+            least = smallest(Reader(pathlib.Path(scratch, "trace.pftrace").read_bytes()))
+        print(f"{path.name}: JSON {sizes[0]}, Perfetto {sizes[1]} (1/{sizes[0] / sizes[1]:.1f}), its arguments {arguments}; compressed "
+              f"{sizes[2]}, {sizes[3]} (1/{sizes[2] / sizes[3]:.1f}); columns compressed by xz {least} (1/{sizes[2] / least:.1f})")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--prof", required=True)
     parser.add_argument("--undump")
     parser.add_argument("--option", action="append", default=[])
+    parser.add_argument("--sizes", action="store_true")
     parser.add_argument("input", type=pathlib.Path, nargs="*")
     options = parser.parse_args()
     if pb is None:
         print("no wheel perfetto here: scripts/setup --perfetto")
         sys.exit(77)
+    if options.sizes:
+        print_sizes(options.prof, options.input)
+        return
     inputs = [[each] for each in options.input] or cases()
     with tempfile.TemporaryDirectory(prefix="perfetto.") as scratch:
         for paths in inputs:

@@ -77,6 +77,13 @@ def case_width(prof, undump, folder):
         check(len(rows) == 5, f"{columns} columns: 5 rows")
         check(max(map(len, rows)) <= columns, f"{columns} columns: rows of at most that many characters")
         check(all(row.endswith("…") for row in rows), f"{columns} columns: names are cut with an ellipsis")
+    for columns, missing in ((60, "Avg, Min, Max"), (80, "Min, Max"), (120, None)):
+        text = on_terminal([prof, "summary", path], columns, folder)
+        rows = [line for line in text.splitlines() if not line.startswith("==")]
+        check(max(map(len, rows)) <= columns, f"summary, {columns} columns: lines of at most that many characters")
+        names = [row[row.index("void "):] for row in rows if "void " in row]
+        check(len(names) == 5 and min(map(len, names)) >= 12, f"summary, {columns} columns: names have their place: {names}")
+        check(("pipes: " + missing + "\n" in text) if missing else "pipes:" not in text, f"summary, {columns} columns: what is left out")
     text = on_terminal([prof, "report", "kernels", "--names", "full", path], 100, folder)
     rows = [line for line in text.splitlines() if "void" in line]
     check(len(rows) == 5 and max(map(len, rows)) <= 100, "100 columns: numbers that do not fit are left out")

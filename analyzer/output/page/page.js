@@ -39,6 +39,7 @@ $("coverage-line").textContent = text(data.coverage);
 $("view").style.maxHeight = total + axis + 18 + "px";
 setTheme(system.matches);
 listen();
+resize();
 draw();
 addAdvice(data.tables[0]);
 if (flame) {

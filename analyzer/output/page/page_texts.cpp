@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace prof::analyzer {
 
@@ -20,6 +21,7 @@ bool ends_path(char c) {
 // Whether a run of characters between separators is a path: from the root, from a folder of the user, or a name of a
 // file in a folder. "train/step/forward" is a chain of ranges and no path.
 bool is_path(std::string_view run) {
+  if (run.starts_with('\\') && run.find('\\', 1) != std::string_view::npos) return true;
   const size_t slash = run.find('/');
   if (slash == std::string_view::npos || run.size() < 2) return false;
   if (slash == 0 || run.starts_with('~') || run.starts_with("./") || run.starts_with("../")) return true;
@@ -44,10 +46,20 @@ size_t find_word(std::string_view text, std::string_view word, size_t from) {
 }  // namespace
 
 void Redaction::hide(std::string_view word, std::string_view shown) {
-  if (word.size() < 2) return;
+  if (word.size() < 2 || std::any_of(words_.begin(), words_.end(), [&](const Word& each) { return each.word == word; }))
+    return;
   words_.push_back({std::string(word), std::string(shown)});
   std::stable_sort(words_.begin(), words_.end(),
                    [](const Word& a, const Word& b) { return a.word.size() > b.word.size(); });
+}
+
+void Redaction::hide_users(std::string_view text) {
+  for (const std::string_view homes : {"/home/", "/Users/", "/users/", "\\Users\\", "\\users\\"}) {
+    for (size_t at = text.find(homes); at != std::string_view::npos; at = text.find(homes, at + 1)) {
+      const std::string_view rest = text.substr(at + homes.size());
+      hide(rest.substr(0, rest.find_first_of("/\\ \"':")), "[user]");
+    }
+  }
 }
 
 std::string Redaction::operator()(std::string_view given) const {
@@ -66,8 +78,8 @@ std::string Redaction::operator()(std::string_view given) const {
     while (end < text.size() && !ends_path(text[end])) ++end;
     std::string_view run = std::string_view(text).substr(at, end - at);
     if (is_path(run)) {
-      while (run.size() > 1 && run.back() == '/') run.remove_suffix(1);
-      run = run.substr(run.rfind('/') + 1);
+      while (run.size() > 1 && (run.back() == '/' || run.back() == '\\')) run.remove_suffix(1);
+      run = run.substr(run.find_last_of("/\\") + 1);
     }
     safe += run;
     if (end < text.size()) safe += text[end++];
@@ -94,9 +106,14 @@ std::string in_script(std::string_view json) {
 std::string PageTexts::json(size_t bytes) {
   std::vector<std::string> shown;
   shown.reserve(texts_.size());
+  std::optional<Redaction> redaction;
+  if (redaction_ != nullptr) {
+    redaction = *redaction_;
+    for (uint32_t i = 0; i < texts_.size(); ++i) redaction->hide_users(texts_[StringId{i}]);
+  }
   for (uint32_t i = 0; i < texts_.size(); ++i) {
     const std::string_view text = texts_[StringId{i}];
-    const std::string safe = redaction_ != nullptr ? (*redaction_)(text) : std::string(text);
+    const std::string safe = redaction ? (*redaction)(text) : std::string(text);
     // What is cut anyway need not be made readable: a character has at most four bytes.
     shown.push_back(cut_text(readable_utf8(std::string_view(safe).substr(0, 4 * kLongestOnPage + 4)), kLongestOnPage));
   }

@@ -12,10 +12,12 @@
 
 namespace prof::analyzer {
 
-// Replaces host names, users and other given words, and leaves of each path only its last component.
+// Replaces host names, users and other given words, and leaves of each path only its last component. Paths of Windows
+// have backslashes.
 class Redaction {
  public:
   void hide(std::string_view word, std::string_view shown);  // a word; `shown` replaces it
+  void hide_users(std::string_view text);                    // those whose home folder is in the text
   std::string operator()(std::string_view given) const;
 
  private:
@@ -30,7 +32,8 @@ class PageTexts {
   explicit PageTexts(const Redaction* redaction = nullptr) : redaction_(redaction) {}
 
   uint32_t number(std::string_view text) { return static_cast<uint32_t>(texts_.intern(text)); }
-  // All texts by number, as a JSON list. A text is cut at most_characters(), the largest length with which all of them
+  // All texts by number, as a JSON list. With redaction, users are those whose home folder is in any text.
+  // A text is cut at most_characters(), the largest length with which all of them
   // take about `bytes`.
   std::string json(size_t bytes);
   size_t most_characters() const { return most_; }  // of the last json()

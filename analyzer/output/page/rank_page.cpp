@@ -95,7 +95,8 @@ std::string rank_steps_page(const Trace& trace, const RankJob& job) {
       "that step, without exposed communication; blue: shorter; the deepest colours are 30 % and more. Grey: not in "
       "the "
       "input.</p>\n<p><output id=\"said\">Point at a cell, or use the arrow keys.</output></p>\n<canvas id=\"steps\" "
-      "tabindex=\"0\" role=\"application\" aria-label=\"ranks and steps; arrow keys select a step\"></canvas>\n");
+      "tabindex=\"0\" role=\"application\" aria-label=\"ranks and steps; arrow keys select a "
+      "step\"></canvas>\n");
   sink.write("<script id=\"data\" type=\"application/json\">" + in_script(json) + "</script>\n<script>" + kRanksScript +
              "\ndrawRanks(document.getElementById(\"steps\"), document.getElementById(\"said\"), "
              "JSON.parse(document.getElementById(\"data\").textContent));</script>\n");

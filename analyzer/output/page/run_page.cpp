@@ -39,7 +39,9 @@ namespace {
 
 // How large may a page be? 2 MB for 100,000 GPU operations, 20 MB for ten million.
 struct PageLimits {
-  explicit PageLimits(size_t operations) : bytes(std::clamp(10 * operations, size_t{1'900'000}, size_t{19'000'000})) {}
+  explicit PageLimits(size_t operations)
+      : bytes(std::clamp(10 * operations, size_t{1'950'000}, size_t{19'200'000}) - kShellBytes) {}
+  static constexpr size_t kShellBytes = sizeof kPageHtml + sizeof kPageStyle + sizeof kPageScript;
   size_t bytes;
   size_t timeline() const { return bytes / 100 * 62; }  // with its names
   size_t rows() const { return bytes / 1900; }          // of a table
@@ -100,14 +102,6 @@ class PageData {
 
   // Words that no text may have with --redact.
   void hide() {
-    const auto hide_users = [&](std::string_view path) {
-      for (const std::string_view homes : {"/home/", "/Users/", "/users/"}) {
-        for (size_t at = path.find(homes); at != std::string_view::npos; at = path.find(homes, at + 1)) {
-          const std::string_view rest = path.substr(at + homes.size());
-          redaction_.hide(rest.substr(0, rest.find_first_of("/ \"':")), "[user]");
-        }
-      }
-    };
     // A known folder is hidden as a whole: its name may have blanks.
     const auto hide_folder = [&](std::string_view path) {
       const size_t slash = path.rfind('/');
@@ -120,13 +114,12 @@ class PageData {
       redaction_.hide(process.command_line, "[command line]");
       redaction_.hide(process.host, "[host]");
       redaction_.hide(process.host.substr(0, process.host.find('.')), "[host]");
-      hide_users(process.executable);
-      hide_users(process.command_line);
-      hide_users(process.source);
+      for (const std::string_view text : {process.executable, process.command_line, process.source})
+        redaction_.hide_users(text);
       for (const auto& [key, value] : process.facts) {
         if (key == "host" || key == "hostname") redaction_.hide(value, "[host]");
         if (key == "user" || key == "username") redaction_.hide(value, "[user]");
-        hide_users(value);
+        redaction_.hide_users(value);
       }
     }
   }

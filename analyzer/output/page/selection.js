@@ -102,71 +102,67 @@ function goTo(by) {
 }
 
 function listen() {
-  const canvas = $("canvas"), view = $("view");
+  const element = $("picture"), view = $("view");
   const point = event => {
-    const box = canvas.getBoundingClientRect();
+    const box = element.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  canvas.addEventListener("wheel", event => {
-    const [x] = point(event);
-    if (x < names() && !event.ctrlKey) return;  // the browser scrolls
-    event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      move((event.deltaX || event.deltaY) / 1000);
-    else
-      zoom(Math.exp(clamp(event.deltaY, -300, 300) / 400), clamp(tOf(x), from, to));
-  }, {passive: false});
-  canvas.addEventListener("pointerdown", event => {
-    const [x, y] = point(event);
-    drag = {x, y, now: x, from, to, top: view.scrollTop, moved: false, zoom: event.shiftKey};
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", event => {
-    const [x, y] = point(event);
-    if (!drag) {
-      const item = itemAt(x, y);
-      canvas.title =
-          item && item.piece >= 0 ? describe(lanes[item.number], item.piece).slice(0, 3).join("\n").slice(0, 300) : "";
-      return;
-    }
-    drag.now = x;
-    drag.moved = drag.moved || Math.abs(x - drag.x) + Math.abs(y - drag.y) > 4;
-    if (!drag.moved) return;
-    if (!drag.zoom) {
-      const by = (drag.x - x) / plot() * (drag.to - drag.from);
-      view.scrollTop = drag.top + drag.y - y;
-      show(drag.from + by, drag.to + by);
-    }
-    redraw();
-  });
-  canvas.addEventListener("pointerup", event => {
-    const [x, y] = point(event), was = drag;
-    drag = null;
-    if (was && was.moved && was.zoom) show(tOf(Math.min(was.x, x)), tOf(Math.max(was.x, x)));
-    if (was && !was.moved) {
-      const item = itemAt(x, y);
-      if (item && item.piece >= 0)
-        select(item.number, item.piece, false);
-      else if (item) {
-        current = item.number;
+  // The wheel zooms, except over the names, where the browser scrolls, and with Shift or sideways, where it moves.
+  const isSideways = event => event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  const isOnBars = event => point(event)[0] >= names() || event.ctrlKey;
+  let grabbed = null;  // by the mouse or a finger: where the view and the transform were
+  zoomer.scaleExtent([1, Math.max(1, length / 20)])
+      .filter(() => {
+        const event = d3.event;
+        return event.type === "wheel" ? isOnBars(event) && !isSideways(event) : !event.shiftKey && !event.button;
+      })
+      .wheelDelta(() => -clamp(d3.event.deltaY, -300, 300) / 280)
+      .on("start",
+          () => {
+            grabbed = {y: d3.event.transform.y, top: view.scrollTop};
+          })
+      .on("zoom", () => {
+        const {transform, sourceEvent} = d3.event;
+        xOf = transform.rescaleX(whole);
+        [from, to] = xOf.domain();
+        if (sourceEvent && sourceEvent.type === "mousemove") view.scrollTop = grabbed.top + grabbed.y - transform.y;
         redraw();
-      }
-      if (item && item.t !== undefined) describeMemory(lanes[item.number], item.t);
+      });
+  // Dragging with Shift zooms to the part.
+  brush.filter(() => d3.event.shiftKey && !d3.event.button).on("end", () => {
+    if (!d3.event.selection) return;
+    const [begin, end] = d3.event.selection.map(tOf);
+    d3.select("#brush").call(brush.move, null);
+    show(begin, end);
+  });
+  d3.select("#brush").call(brush);
+  picture.call(zoomer);
+  element.addEventListener("wheel", event => {
+    if (!isOnBars(event) || !isSideways(event)) return;
+    event.preventDefault();
+    move((event.deltaX || event.deltaY) / 1000);
+  }, {passive: false});
+  element.addEventListener("mousemove", event => {
+    const item = itemAt(...point(event));
+    element.title =
+        item && item.piece >= 0 ? describe(lanes[item.number], item.piece).slice(0, 3).join("\n").slice(0, 300) : "";
+  });
+  element.addEventListener("click", event => {
+    const item = itemAt(...point(event));
+    if (item && item.piece >= 0)
+      select(item.number, item.piece, false);
+    else if (item) {
+      current = item.number;
+      redraw();
     }
-  });
-  canvas.addEventListener("pointercancel", () => {
-    drag = null;
-  });
-  canvas.addEventListener("dblclick", event => {
-    const [x] = point(event);
-    zoom(0.25, tOf(x));
+    if (item && item.t !== undefined) describeMemory(lanes[item.number], item.t);
   });
   const keys = {
-    "+": () => zoom(0.5),
-    "=": () => zoom(0.5),
-    w: () => zoom(0.5),
-    "-": () => zoom(2),
-    s: () => zoom(2),
+    "+": () => zoom(2),
+    "=": () => zoom(2),
+    w: () => zoom(2),
+    "-": () => zoom(0.5),
+    s: () => zoom(0.5),
     ArrowLeft: () => move(-0.2),
     a: () => move(-0.2),
     ArrowRight: () => move(0.2),
@@ -194,7 +190,7 @@ function listen() {
     if (lanes[current]) reveal(lanes[current]);
     redraw();
   };
-  canvas.addEventListener("keydown", event => {
+  element.addEventListener("keydown", event => {
     const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!act || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -210,12 +206,12 @@ function listen() {
     if (event.key === "Enter") goTo(event.shiftKey ? -1 : 1);
   });
   for (const [id, act] of [
-           ["next", () => goTo(1)], ["previous", () => goTo(-1)], ["in", () => zoom(0.5)], ["out", () => zoom(2)],
+           ["next", () => goTo(1)], ["previous", () => goTo(-1)], ["in", () => zoom(2)], ["out", () => zoom(0.5)],
            ["all", () => show(0, length)]])
     $(id).addEventListener("click", act);
   view.addEventListener("scroll", redraw);
   new ResizeObserver(() => {
-    redraw();
+    resize();
     drawFlame();
   }).observe(view);
 }

@@ -1,7 +1,7 @@
 // What all parts of the page of `prof page` use: its data, numbers as text, colours, and a canvas that follows its
 // size, the resolution and the theme. The parts are joined into one script, in the order of analyzer/CMakeLists.txt.
+// The modules of D3 come first: scales, axes, zoom and brush, as `d3`.
 // All texts come from the JSON in the element "data" and reach the page as text nodes only.
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const text = number => number < 0 || number == null ? "" : data.texts[number];
@@ -16,11 +16,9 @@ const make = (tag, content, parent) => {
   return element;
 };
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
+const unitOf = ns => ns >= 1e9 ? ["s", 1e9] : ns >= 1e6 ? ["ms", 1e6] : ns >= 1e3 ? ["us", 1e3] : ["ns", 1];
 function time(ns) {
-  const [unit, by] = Math.abs(ns) >= 1e9 ? ["s", 1e9] :
-      Math.abs(ns) >= 1e6                ? ["ms", 1e6] :
-      Math.abs(ns) >= 1e3                ? ["us", 1e3] :
-                                           ["ns", 1];
+  const [unit, by] = unitOf(Math.abs(ns));
   return by === 1 ? `${Math.round(ns)} ns` : `${Number((ns / by).toPrecision(5))} ${unit}`;
 }
 const bytes = n => n >= 2 ** 30 ? `${(n / 2 ** 30).toFixed(2)} GiB` :

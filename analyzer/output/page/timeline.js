@@ -26,7 +26,7 @@ const lanes = run.lanes.map(lane => {
 });
 const axis = 22;
 let from = 0, to = length, selected = null, current = 0, wanted = null, matches = null, matching = [], place = -1,
-    colors = new Map(), total = 0, drawing = 0, drag = null;
+    colors = new Map(), total = 0, drawing = 0;
 // Rows from the top: a group has a line of its own, and the name of a lane is beside its first level.
 const groups = [];
 lanes.forEach((lane, i) => {
@@ -40,8 +40,11 @@ lanes.forEach((lane, i) => {
 let viewWidth = 0;  // kept, because reading it may cost a layout of the page
 const names = () => Math.min(190, Math.round(viewWidth * 0.3));
 const plot = () => Math.max(50, viewWidth - names());
-const xOf = t => names() + (t - from) / (to - from) * plot();
-const tOf = x => from + (x - names()) / plot() * (to - from);
+// The whole run and its visible part, in pixels. The part is the state of `zoomer`, whose events set it.
+const whole = d3.scaleLinear().domain([0, length]);
+let xOf = whole;
+const tOf = x => xOf.invert(x);
+const zoomer = d3.zoom().clickDistance(4).duration(0), brush = d3.brushX(), picture = d3.select("#picture");
 function firstAfter(lane, t) {  // the first piece that ends after the time
   let low = 0, high = lane.count;
   while (low < high) {
@@ -106,9 +109,7 @@ function drawLane(p, lane, y, number) {
 }
 function draw() {
   drawing = 0;
-  const view = $("view"), width = viewWidth = view.clientWidth,
-        height = Math.max(80, Math.min(view.clientHeight, total + axis));
-  $("tall").style.height = total + axis + "px";
+  const view = $("view"), width = viewWidth, height = Math.max(80, Math.min(view.clientHeight, total + axis));
   const p = prepare($("canvas"), width, height), {c} = p, left = names(), top = view.scrollTop;
   c.fillStyle = p.paper;
   c.fillRect(0, 0, width, height);
@@ -135,33 +136,28 @@ function draw() {
   });
   c.fillStyle = p.paper;
   c.fillRect(0, 0, width, axis);
-  c.fillStyle = p.soft;
-  const step = 10 ** Math.floor(Math.log10((to - from) / plot() * 130)),
-        ticks = [1, 2, 5, 10].map(by => by * step).find(by => by / (to - from) * plot() >= 90) || 10 * step;
-  for (let t = Math.ceil(from / ticks) * ticks; t <= to; t += ticks) {
-    const x = xOf(t);
-    c.fillRect(x, axis - 5, 1, 5);
-    c.globalAlpha = 0.12;
-    c.fillRect(x, axis, 1, height);
-    c.globalAlpha = 1;
-    if (x < width - 50) c.fillText(time(t), x + 3, axis / 2);
-  }
-  if (drag && drag.zoom) {
-    c.globalAlpha = 0.25;
-    c.fillStyle = p.mark;
-    c.fillRect(Math.min(drag.x, drag.now), axis, Math.abs(drag.now - drag.x), height);
-    c.globalAlpha = 1;
-  }
+  const ticks = Math.max(2, plot() / 110), [unit, by] = unitOf(to),
+        digits = d3.precisionFixed(d3.tickStep(from, to, ticks) / by);
+  const label = t => xOf(t) > width - 30 ? "" : `${(t / by).toFixed(digits)} ${unit}`;  // else it is cut
+  d3.select("#axis").call(d3.axisTop(xOf).ticks(ticks).tickFormat(label).tickSize(axis - height));
   if (!document.documentElement.dataset.drawn) document.documentElement.dataset.drawn = Math.round(performance.now());
 }
 const redraw = () => {
   if (!drawing) drawing = requestAnimationFrame(draw);
 };
 function show(begin, end) {
-  const width = clamp(end - begin, Math.min(20, length), length);
-  from = clamp(begin, 0, length - width);
-  to = from + width;
-  redraw();
+  const width = clamp(end - begin, Math.min(20, length), length), start = clamp(begin, 0, length - width),
+        k = length / width;
+  picture.call(zoomer.transform, d3.zoomIdentity.translate(names() - k * whole(start), 0).scale(k));
 }
-const zoom = (by, at = (from + to) / 2) => show(at - (at - from) * by, at + (to - at) * by);
+const zoom = by => picture.call(zoomer.scaleBy, by);
 const move = by => show(from + by * (to - from), to + by * (to - from));
+function resize() {
+  viewWidth = $("view").clientWidth;
+  $("tall").style.height = total + axis + "px";
+  const ends = [names(), names() + plot()];
+  whole.range(ends);
+  zoomer.extent(ends.map(x => [x, 0])).translateExtent([[ends[0], -Infinity], [ends[1], Infinity]]);
+  d3.select("#brush").call(brush.extent([[ends[0], axis], [ends[1], Math.max(80, total + axis)]]));
+  show(from, to);
+}

@@ -39,6 +39,11 @@ std::string InternedTexts::annotation_name(std::string_view text) {
   return number_field(perfetto::annotation::kName, iid(annotation_names_, text));
 }
 std::string InternedTexts::annotation_text(std::string_view text) {
+  if (text.size() <= 1) {  // a number of an interned text takes at least as many bytes
+    std::string field;
+    protozero::pbf_writer(field).add_string(perfetto::annotation::kString, text.data(), text.size());
+    return field;
+  }
   return number_field(perfetto::annotation::kText, iid(annotation_texts_, text));
 }
 

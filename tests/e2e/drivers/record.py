@@ -108,6 +108,8 @@ def unstarted():
             command = [options.prof, "record", "-o", f"{folder}/logs", *flags, "--", *program]
             done = subprocess.run(command, capture_output=True, text=True, env=environment | variables, timeout=60)
             check(f"{flags}: status, files left", (done.returncode, os.listdir(temporary)), (0, []))
+            if " made more than " in done.stderr or "has this name" in done.stderr:
+                check(f"{flags}: calls were seen", "no CUDA or NVTX call" in done.stderr, False)
             return next((line for line in done.stderr.splitlines() if "nothing was recorded" in line), done.stderr)
 
         launches, ranges = options.programs / "window_launches", options.programs / "window_range"

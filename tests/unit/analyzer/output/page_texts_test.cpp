@@ -35,6 +35,27 @@ TEST(Redaction, LeavesTheLastComponentOfAPath) {
   EXPECT_EQ(redact("a log: ../logs/prof.1.plog is damaged"), "a log: prof.1.plog is damaged");
 }
 
+TEST(Redaction, LeavesTheLastComponentOfAPathOfWindows) {
+  const Redaction redact;
+  EXPECT_EQ(redact("load C:\\Users\\ada\\x.txt now"), "load C:x.txt now");
+  EXPECT_EQ(redact("\\\\server\\share\\z"), "z");
+  EXPECT_EQ(redact("a\\b \\n"), "a\\b \\n");
+}
+
+TEST(Redaction, AUserWhoseHomeIsInOneTextIsHiddenInAll) {
+  const Redaction redact;
+  PageTexts texts(&redact);
+  texts.number("job of ada on a node");
+  texts.number(
+      "open /home"
+      "/ada/set/x.csv");
+  texts.number("cd /home/ada");
+  texts.number("C:\\Users\\bob\\x");
+  texts.number("bob@login");
+  EXPECT_EQ(texts.json(10'000),
+            "[\"\",\n\"job of [user] on a node\",\n\"open x.csv\",\n\"cd [user]\",\n\"C:x\",\n\"[user]@login\"]");
+}
+
 TEST(Redaction, KeepsWhatIsNoPath) {
   const Redaction redact;
   for (const char* const text :
