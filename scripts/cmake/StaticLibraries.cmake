@@ -44,6 +44,7 @@ string(REPLACE "const SizeType length;" "SizeType length;" document "${document}
 file(CONFIGURE OUTPUT ${prof_static_include}/rapidjson/document.h CONTENT "@document@" @ONLY)
 prof_static_package(libprotozero-dev protozero)
 prof_static_package(zlib1g-dev zlib.h zconf.h)
+prof_static_package(libisal-dev isa-l)  # prof loads the library
 prof_static_package(libsqlite3-dev sqlite3.h)
 prof_static_package(libdw-dev elfutils dwarf.h)
 prof_static_package(libelf-dev libelf.h gelf.h)
