@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <utility>
@@ -19,7 +21,7 @@ namespace {
 constexpr size_t kCompressedBlock = size_t{256} << 10;
 
 // Moves the bytes on to where the stream of a library is.
-template <class Stream> void move_on(GzipDecoder::Bytes& bytes, const Stream& stream) {
+template <class Stream> void move_on(StreamDecoder::Bytes& bytes, const Stream& stream) {
   const size_t used = static_cast<size_t>(stream.next_in - bytes.in);
   const size_t made = static_cast<size_t>(stream.next_out - bytes.out);
   bytes = {bytes.in + used, bytes.in_size - used, bytes.out + made, bytes.out_size - made};
@@ -27,14 +29,14 @@ template <class Stream> void move_on(GzipDecoder::Bytes& bytes, const Stream& st
 uint32_t size_for_library(size_t size) {
   return static_cast<uint32_t>(std::min<size_t>(size, std::numeric_limits<uint32_t>::max()));
 }
-template <class Stream> void set(Stream& stream, const GzipDecoder::Bytes& bytes) {
+template <class Stream> void set(Stream& stream, const StreamDecoder::Bytes& bytes) {
   stream.next_in = const_cast<uint8_t*>(bytes.in);  // neither library writes there
   stream.avail_in = size_for_library(bytes.in_size);
   stream.next_out = bytes.out;
   stream.avail_out = size_for_library(bytes.out_size);
 }
 
-class ZlibDecoder : public GzipDecoder {
+class ZlibDecoder : public StreamDecoder {
  public:
   ZlibDecoder() {
     constexpr int kGzip = 15 + 16;
@@ -64,7 +66,7 @@ struct Isal {
   decltype(&isal_read_gzip_header) read_header = nullptr;
 };
 
-class IsalDecoder : public GzipDecoder {
+class IsalDecoder : public StreamDecoder {
  public:
   explicit IsalDecoder(const Isal& isal) : isal_(isal) { IsalDecoder::restart(); }
 
@@ -101,13 +103,40 @@ class IsalDecoder : public GzipDecoder {
   bool inside_header_ = true;
 };
 
+class ZstdDecoder : public StreamDecoder {
+ public:
+  ZstdDecoder() : stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
+  ZstdDecoder(const ZstdDecoder&) = delete;
+  ZstdDecoder& operator=(const ZstdDecoder&) = delete;
+
+  void restart() override { ZSTD_DCtx_reset(stream_, ZSTD_reset_session_only); }
+  State inflate(Bytes& bytes) override {
+    ZSTD_inBuffer in{bytes.in, bytes.in_size, 0};
+    ZSTD_outBuffer out{bytes.out, bytes.out_size, 0};
+    const size_t result = ZSTD_decompressStream(stream_, &out, &in);
+    bytes = {bytes.in + in.pos, bytes.in_size - in.pos, bytes.out + out.pos, bytes.out_size - out.pos};
+    if (ZSTD_isError(result) != 0) return State::Damaged;
+    return result == 0 ? State::End : State::Inside;
+  }
+
+ private:
+  ZSTD_DStream* stream_;
+};
+
 template <class Function> void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
 Isal load_isal() {
   Isal isal;
-  const InstalledFile file = find_installed("prof/libisal.so.2");
+  InstalledFile file;
+  try {
+    file = find_installed("prof/libisal.so.2");
+  } catch (const std::filesystem::filesystem_error&) {  // there is no /proc: that of the system
+  }
   void* const library = dlopen(file.path.empty() ? "libisal.so.2" : file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return isal;
   find(library, "isal_inflate_init", isal.init);
@@ -120,18 +149,35 @@ Isal load_isal() {
 
 }  // namespace
 
-std::unique_ptr<GzipDecoder> zlib_decoder() { return std::make_unique<ZlibDecoder>(); }
+std::unique_ptr<StreamDecoder> zlib_decoder() { return std::make_unique<ZlibDecoder>(); }
 
-std::unique_ptr<GzipDecoder> isal_decoder() {
+std::unique_ptr<StreamDecoder> isal_decoder() {
   static const Isal isal = load_isal();
   if (isal.inflate == nullptr) return nullptr;
   return std::make_unique<IsalDecoder>(isal);
 }
 
-Inflater::Inflater(Read read, std::unique_ptr<GzipDecoder> decoder)
-    : read_(std::move(read)), decoder_(std::move(decoder)), input_(kCompressedBlock) {}
+std::unique_ptr<StreamDecoder> zstd_decoder() { return std::make_unique<ZstdDecoder>(); }
 
-Inflater::Inflater(Read read) : Inflater(std::move(read), isal_decoder()) {
+Compression compression_of(std::string_view head) {
+  if (head.starts_with("\x1f\x8b")) return Compression::Gzip;
+  return head.starts_with("\x28\xb5\x2f\xfd") ? Compression::Zstd : Compression::None;
+}
+
+std::string_view compression_name(Compression compression) {
+  switch (compression) {
+    case Compression::Gzip: return "gzip";
+    case Compression::Zstd: return "zstd";
+    case Compression::None: break;
+  }
+  return {};
+}
+
+Inflater::Inflater(Read read, Compression compression, std::unique_ptr<StreamDecoder> decoder)
+    : read_(std::move(read)), compression_(compression), decoder_(std::move(decoder)), input_(kCompressedBlock) {}
+
+Inflater::Inflater(Read read, Compression compression)
+    : Inflater(std::move(read), compression, compression == Compression::Zstd ? zstd_decoder() : isal_decoder()) {
   if (decoder_ == nullptr) decoder_ = zlib_decoder();
 }
 
@@ -147,8 +193,8 @@ size_t Inflater::read(char* to, size_t room) {
         --bytes_.in_size;
         continue;
       }
-      if (bytes_.in[0] != 0x1f) {
-        stop("what follows the gzip data is not gzip");
+      if (!starts_member()) {
+        stop("is followed by something else");
         break;
       }
       decoder_->restart();
@@ -157,10 +203,10 @@ size_t Inflater::read(char* to, size_t room) {
     }
     // A library may hold bytes that it has not given yet, so it is called at the end of the file too.
     const size_t room_before = bytes_.out_size;
-    const GzipDecoder::State state = decoder_->inflate(bytes_);
-    if (state == GzipDecoder::State::Damaged) stop("gzip data is damaged");
-    if (state == GzipDecoder::State::End) inside_member_ = false;
-    if (state == GzipDecoder::State::Inside && !more && bytes_.out_size == room_before) stop("gzip data ends early");
+    const StreamDecoder::State state = decoder_->inflate(bytes_);
+    if (state == StreamDecoder::State::Damaged) stop("is damaged");
+    if (state == StreamDecoder::State::End) inside_member_ = false;
+    if (state == StreamDecoder::State::Inside && !more && bytes_.out_size == room_before) stop("ends early");
   }
   return room - bytes_.out_size;
 }
@@ -172,9 +218,15 @@ bool Inflater::refill() {
   return bytes_.in_size != 0;
 }
 
-void Inflater::stop(const char* why) {
+bool Inflater::starts_member() const {
+  const uint8_t first = bytes_.in[0];
+  if (compression_ == Compression::Gzip) return first == 0x1f;
+  return first == 0x28 || (first & 0xf0) == 0x50;  // a frame, or one to be skipped
+}
+
+void Inflater::stop(std::string_view why) {
   ended_ = true;
-  damage_ = fmt::format("{} at byte {} of the file", why, taken_ - bytes_.in_size);
+  damage_ = fmt::format("{} data {} at byte {} of the file", compression_name(compression_), why, position());
 }
 
 }  // namespace prof::analyzer

@@ -78,8 +78,9 @@ class File {
 // Inflates blocks ahead on a thread.
 class InflateThread {
  public:
-  explicit InflateThread(File& file)
-      : inflater_([&file](char* to, size_t room) { return file.read(to, room); }), thread_([this] { run(); }) {}
+  InflateThread(File& file, Compression compression)
+      : inflater_([&file](char* to, size_t room) { return file.read(to, room); }, compression),
+        thread_([this] { run(); }) {}
   ~InflateThread() {
     {
       const std::lock_guard lock(mutex_);
@@ -169,10 +170,11 @@ class InflateThread {
 
 struct TextSource::Implementation {
   template <class Bytes> explicit Implementation(const Bytes& bytes) : file(bytes) {
-    char magic[2] = {};
+    char magic[4] = {};
     const size_t got = file.read(magic, sizeof magic);
     file.rewind();
-    if (got == 2 && magic[0] == '\x1f' && magic[1] == '\x8b') inflate = std::make_unique<InflateThread>(file);
+    const Compression compression = compression_of({magic, got});
+    if (compression != Compression::None) inflate = std::make_unique<InflateThread>(file, compression);
   }
   File file;
   std::unique_ptr<InflateThread> inflate;

@@ -116,9 +116,8 @@ std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
     once.push_back(path);
   }
   // An answer must not depend on the order in which the files are given. rank2 comes before rank10.
-  std::stable_sort(once.begin(), once.end(), [](const std::string& a, const std::string& b) {
-    return strverscmp(a.c_str(), b.c_str()) < 0;
-  });
+  std::stable_sort(once.begin(), once.end(),
+                   [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; });
   return once;
 }
 

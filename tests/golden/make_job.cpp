@@ -194,8 +194,8 @@ std::vector<Rank> run_job(const JobPlan& plan) {
       rank.launch(Event::Copy, 0, noise.duration_ns(kRealCopy) / 8 * (r == plan.copy.rank ? plan.copy.factor : 1));
       for (uint32_t k = 0; k < kRealKernels * plan.calls; ++k) {
         const uint32_t kernel = k % kRealKernels;
-        const bool slow = r == plan.kernel.rank &&
-                          (plan.kernel.name == "*" || kRealDurations[kernel].name == plan.kernel.name);
+        const bool slow =
+            r == plan.kernel.rank && (plan.kernel.name == "*" || kRealDurations[kernel].name == plan.kernel.name);
         rank.launch(Event::Kernel, kernel + 1, noise.duration_ns(kernel) * rank.rate * (slow ? plan.kernel.factor : 1));
       }
       if (is_last && plan.is_absent(r)) continue;

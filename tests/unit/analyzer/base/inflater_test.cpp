@@ -1,11 +1,13 @@
-// gzip data, whole and damaged, by each library that inflates it.
+// gzip and zstd data, whole and damaged, by each library that inflates it.
 #include "analyzer/base/inflater.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -22,13 +24,14 @@ std::string some_text(size_t lines) {
     noise ^= noise << 13;
     noise ^= noise >> 7;
     noise ^= noise << 17;
-    text += fmt::format("\"name\": \"kernel {}\", \"ts\": {}, \"dur\": {}\n", i % 7, i * 1000 + noise % 997, noise % 99);
+    text +=
+        fmt::format("\"name\": \"kernel {}\", \"ts\": {}, \"dur\": {}\n", i % 7, i * 1000 + noise % 997, noise % 99);
   }
   return text;
 }
 
 // One member with every optional part of a header, as bgzip and gzip --name write them.
-std::string member(std::string_view text, int level = 6) {
+std::string gzip_member(std::string_view text, int level) {
   std::string out(text.size() + 4096, '\0');
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -51,16 +54,36 @@ std::string member(std::string_view text, int level = 6) {
   return out;
 }
 
+std::string zstd_frame(std::string_view text, int level) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  out.resize(ZSTD_compress2(context, out.data(), out.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(context);
+  return out;
+}
+
+enum class Library : uint8_t { Isal, Zlib, Zstd };
+
 struct Inflated {
   std::string text, damage;
 };
 
-class InflaterTest : public testing::TestWithParam<bool> {
+class InflaterTest : public testing::TestWithParam<Library> {
  protected:
   void SetUp() override {
     if (decoder() == nullptr) GTEST_SKIP() << "libisal is not installed";
   }
-  static std::unique_ptr<GzipDecoder> decoder() { return GetParam() ? isal_decoder() : zlib_decoder(); }
+  static std::unique_ptr<StreamDecoder> decoder() {
+    if (GetParam() == Library::Zstd) return zstd_decoder();
+    return GetParam() == Library::Isal ? isal_decoder() : zlib_decoder();
+  }
+  static bool is_zstd() { return GetParam() == Library::Zstd; }
+  static std::string_view name() { return is_zstd() ? "zstd" : "gzip"; }
+  static std::string member(std::string_view text, int level = 6) {
+    return is_zstd() ? zstd_frame(text, level) : gzip_member(text, level);
+  }
   // The file comes in pieces of `piece` bytes, the text is read in pieces of `room`.
   static Inflated inflated(std::string_view file, size_t piece = 1 << 20, size_t room = 1 << 16) {
     size_t at = 0;
@@ -70,7 +93,7 @@ class InflaterTest : public testing::TestWithParam<bool> {
           at += size;
           return size;
         },
-        decoder());
+        is_zstd() ? Compression::Zstd : Compression::Gzip, decoder());
     Inflated result;
     std::string part(room, '\0');
     for (size_t size = room; size == room;) {
@@ -98,7 +121,7 @@ TEST_P(InflaterTest, ConsecutiveMembersAreOneText) {
 TEST_P(InflaterTest, ManySmallMembersAreInflated) {
   std::string file, text;
   for (size_t i = 0; i < 3000; ++i) {
-    const std::string part = some_text(i % 40);
+    const std::string part = some_text(i % 70);
     text += part;
     file += member(part, static_cast<int>(i % 10));
   }
@@ -113,7 +136,7 @@ TEST_P(InflaterTest, ATornFileGivesTheTextBeforeTheTear) {
   size_t last = 0;
   for (size_t size = 2; size < file.size(); size += size < 100 || size + 60 > file.size() ? 1 : 37) {
     const Inflated result = inflated(std::string_view(file).substr(0, size));
-    ASSERT_EQ(result.damage, fmt::format("gzip data ends early at byte {} of the file", size));
+    ASSERT_EQ(result.damage, fmt::format("{} data ends early at byte {} of the file", name(), size));
     ASSERT_TRUE(text.starts_with(result.text)) << size;
     ASSERT_GE(result.text.size(), last);
     last = result.text.size();
@@ -131,17 +154,18 @@ TEST_P(InflaterTest, DamagedDataIsReportedAfterWhatCameBefore) {
     ASSERT_NE(result.damage, "") << at;
     // What the damaged bytes become is text too, up to the checksum at the end.
     const auto same = std::mismatch(text.begin(), text.end(), result.text.begin(), result.text.end()).first;
-    ASSERT_GE(static_cast<size_t>(same - text.begin()) + 60000, text.size() * at / whole.size()) << at;
+    ASSERT_GE(static_cast<size_t>(same - text.begin()) + (is_zstd() ? 300000 : 60000), text.size() * at / whole.size())
+        << at;
   }
 }
 
 TEST_P(InflaterTest, AWrongChecksumAndAWrongLengthAreDamage) {
   const std::string text = some_text(100);
-  for (const size_t from_end : {8, 5, 4, 1}) {
+  for (const size_t from_end : is_zstd() ? std::vector<size_t>{4, 1} : std::vector<size_t>{8, 5, 4, 1}) {
     std::string file = member(text);
     file[file.size() - from_end] ^= 1;
     const Inflated result = inflated(file);
-    ASSERT_EQ(result.damage.substr(0, 20), "gzip data is damaged") << from_end;
+    ASSERT_EQ(result.damage.substr(4, 16), " data is damaged") << from_end;
     ASSERT_TRUE(result.text == text);
   }
 }
@@ -149,9 +173,11 @@ TEST_P(InflaterTest, AWrongChecksumAndAWrongLengthAreDamage) {
 TEST_P(InflaterTest, WhatFollowsAMemberIsNamed) {
   const std::string text = some_text(100), file = member(text);
   const Inflated result = inflated(file + "\n{}");
-  ASSERT_EQ(result.damage, fmt::format("what follows the gzip data is not gzip at byte {} of the file", file.size()));
+  ASSERT_EQ(result.damage,
+            fmt::format("{} data is followed by something else at byte {} of the file", name(), file.size()));
   ASSERT_TRUE(result.text == text);
-  ASSERT_EQ(inflated(file + "\x1f{\"traceEvents\": []}").damage.substr(0, 20), "gzip data is damaged");
+  const std::string begin = is_zstd() ? "\x28\xb5" : "\x1f";
+  ASSERT_EQ(inflated(file + begin + "{\"traceEvents\": []}").damage.substr(4, 16), " data is damaged");
 }
 
 TEST_P(InflaterTest, BytesOfNoMeaningAreDamage) {
@@ -169,8 +195,10 @@ TEST_P(InflaterTest, BytesOfNoMeaningAreDamage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Libraries, InflaterTest, testing::Bool(),
-                         [](const testing::TestParamInfo<bool>& info) { return info.param ? "Isal" : "Zlib"; });
+INSTANTIATE_TEST_SUITE_P(Libraries, InflaterTest, testing::Values(Library::Isal, Library::Zlib, Library::Zstd),
+                         [](const testing::TestParamInfo<Library>& info) {
+                           return std::array{"Isal", "Zlib", "Zstd"}[static_cast<size_t>(info.param)];
+                         });
 
 TEST(Inflater, UsesTheFasterLibraryOfTheSetUp) { ASSERT_NE(isal_decoder(), nullptr); }
 
