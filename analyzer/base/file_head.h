@@ -2,14 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace prof::analyzer {
 
-// At most 256 KiB, inflated if the file is gzip.
+// At most 256 KiB, inflated if the file is gzip or zstd.
 struct FileHead {
   std::string path;
   std::string bytes;
   bool compressed = false;
+  std::string_view compression = "gzip";  // if it is compressed
 };
 
 // Empty bytes if the file cannot be read; the importer that opens the file then reports the error.

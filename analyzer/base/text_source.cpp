@@ -1,12 +1,12 @@
 #include "analyzer/base/text_source.h"
 
+#include "analyzer/base/inflater.h"
 #include "analyzer/base/input_error.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <cerrno>
@@ -24,7 +24,6 @@ namespace {
 
 constexpr size_t kBlock = size_t{1} << 20;
 constexpr size_t kBlocksAhead = 4;
-constexpr size_t kCompressedBlock = size_t{256} << 10;
 
 class File {
  public:
@@ -76,71 +75,12 @@ class File {
   std::string error_;
 };
 
-// Inflates one block after another. Consecutive members of a gzip file are one text.
-class Inflater {
- public:
-  explicit Inflater(File& file) : file_(file), input_(kCompressedBlock) {
-    constexpr int kGzipOrZlib = 15 + 32;
-    if (inflateInit2(&stream_, kGzipOrZlib) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  // Returns less than `room` only at the end.
-  size_t read(char* to, size_t room) {
-    stream_.next_out = reinterpret_cast<Bytef*>(to);
-    stream_.avail_out = static_cast<uInt>(room);
-    while (stream_.avail_out != 0 && !ended_) {
-      if (stream_.avail_in == 0 && !refill()) {
-        if (inside_member_) stop("gzip data ends early");
-        break;
-      }
-      if (!inside_member_) {
-        // A member is followed by another one or by padding.
-        if (stream_.next_in[0] == 0) {
-          ++stream_.next_in;
-          --stream_.avail_in;
-          continue;
-        }
-        inflateReset(&stream_);
-        inside_member_ = true;
-      }
-      const int result = inflate(&stream_, Z_NO_FLUSH);
-      if (result == Z_STREAM_END) {
-        inside_member_ = false;
-      } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        stop(stream_.msg != nullptr ? fmt::format("gzip data is damaged ({})", stream_.msg)
-                                    : std::string("gzip data is damaged"));
-      }
-    }
-    return room - stream_.avail_out;
-  }
-  const std::string& damage() const { return damage_; }
-
- private:
-  bool refill() {
-    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
-    stream_.avail_in = static_cast<uInt>(file_.read(input_.data(), input_.size()));
-    return stream_.avail_in != 0;
-  }
-  void stop(const std::string& why) {
-    ended_ = true;
-    damage_ = fmt::format("{} at byte {} of the file", why, file_.position() - stream_.avail_in);
-  }
-
-  File& file_;
-  std::vector<char> input_;
-  z_stream stream_{};
-  bool inside_member_ = true;
-  bool ended_ = false;
-  std::string damage_;
-};
-
 // Inflates blocks ahead on a thread.
 class InflateThread {
  public:
-  explicit InflateThread(File& file) : inflater_(file), thread_([this] { run(); }) {}
+  InflateThread(File& file, Compression compression)
+      : inflater_([&file](char* to, size_t room) { return file.read(to, room); }, compression),
+        thread_([this] { run(); }) {}
   ~InflateThread() {
     {
       const std::lock_guard lock(mutex_);
@@ -230,10 +170,11 @@ class InflateThread {
 
 struct TextSource::Implementation {
   template <class Bytes> explicit Implementation(const Bytes& bytes) : file(bytes) {
-    char magic[2] = {};
+    char magic[4] = {};
     const size_t got = file.read(magic, sizeof magic);
     file.rewind();
-    if (got == 2 && magic[0] == '\x1f' && magic[1] == '\x8b') inflate = std::make_unique<InflateThread>(file);
+    const Compression compression = compression_of({magic, got});
+    if (compression != Compression::None) inflate = std::make_unique<InflateThread>(file, compression);
   }
   File file;
   std::unique_ptr<InflateThread> inflate;

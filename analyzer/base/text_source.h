@@ -1,5 +1,5 @@
-// Reads the text of a file, plain or gzip, once and in order, in pieces of any length. gzip is inflated on a thread of
-// its own a few blocks ahead, so files larger than memory can be read.
+// Reads the text of a file, plain, gzip or zstd, once and in order, in pieces of any length. It is inflated on a thread
+// of its own a few blocks ahead, so files larger than memory can be read.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class TextSource {
  public:
   // Throws InputError if the file cannot be opened.
   explicit TextSource(const std::string& path);
-  // Reads a text in memory, plain or gzip, like a file. The text is not copied.
+  // Reads a text in memory, plain or compressed, like a file. The text is not copied.
   static TextSource of_memory(std::string_view bytes);
   TextSource(TextSource&&) noexcept;
   ~TextSource();

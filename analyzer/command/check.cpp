@@ -118,8 +118,9 @@ std::string ring_text(const LogFile& log, const LogHealth& health) {
 void print_text(const LogFile& log, const LogHealth& health, const ModelHealth& model) {
   const format::FileHeader& header = log.header();
   const LogDefinitions& definitions = health.definitions;
-  fmt::print("{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
-             log.compressed() ? fmt::format(" (gzip; {} inside)", log.log_bytes()) : "");
+  fmt::print(
+      "{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
+      log.compressed() ? fmt::format(" ({}; {} inside)", compression_name(log.compression()), log.log_bytes()) : "");
   fmt::print("  verdict    {}\n", printable(verdict(health, model)));
   fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.shown_command_line()), header.pid,
              definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));

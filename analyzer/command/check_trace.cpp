@@ -101,7 +101,8 @@ void print_facts(const Process& process) {
 }
 
 void print_text(const FileHead& head, const Importer& importer, const Trace& trace, const Examined& examined) {
-  fmt::print("{}: {}{}\n", readable_utf8(head.path), importer.description, head.compressed ? ", gzip" : "");
+  fmt::print("{}: {}{}\n", readable_utf8(head.path), importer.description,
+             head.compressed ? fmt::format(", {}", head.compression) : "");
   fmt::print("  verdict    {}\n", verdict(examined));
   fmt::print("  covers     {}\n", covers(trace, examined));
   if (!trace.processes.empty()) print_facts(trace.processes.front());

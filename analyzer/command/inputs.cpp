@@ -7,9 +7,11 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/progress.h"
+#include "analyzer/input/each_input.h"
 #include "analyzer/input/importer.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -55,6 +57,27 @@ size_t ends_of(const std::string& path, off_t size) {
   return std::hash<std::string>()(bytes);
 }
 
+// The model of the inputs that can be used. Others are left out, but not all of them, and none that does not exist.
+std::unique_ptr<Trace> read_usable(const std::vector<std::string>& paths, const ImportOptions& options) {
+  try {
+    return read_trace(paths, options);
+  } catch (const InputError&) {
+    const auto exists = [](const std::string& path) { return access(path.c_str(), F_OK) == 0; };
+    if (paths.size() == 1 || !std::all_of(paths.begin(), paths.end(), exists)) throw;
+    // Which ones? Each is read alone, because the model may have rows of one that failed.
+    std::vector<std::string> usable;
+    const std::vector<UnusableInput> unusable = unusable_inputs(paths, options);
+    for (const std::string& path : paths) {
+      const auto is_path = [&](const UnusableInput& each) { return each.path == path; };
+      if (std::none_of(unusable.begin(), unusable.end(), is_path)) usable.push_back(path);
+    }
+    if (usable.empty() || usable.size() == paths.size()) throw;
+    std::unique_ptr<Trace> trace = read_trace(usable, options);
+    trace->unusable = unusable;
+    return trace;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
@@ -92,6 +115,9 @@ std::vector<std::string> each_file_once(const std::vector<std::string>& paths) {
     }
     once.push_back(path);
   }
+  // An answer must not depend on the order in which the files are given. rank2 comes before rank10.
+  std::stable_sort(once.begin(), once.end(),
+                   [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; });
   return once;
 }
 
@@ -100,7 +126,7 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
   ProgressLine progress("reading");
   ImportOptions options;
   options.progress = [&](double share) { progress.share(share); };
-  std::unique_ptr<Trace> trace = read_trace(once, options);
+  std::unique_ptr<Trace> trace = read_usable(once, options);
   find_ranks(*trace);
   if (const std::string moved = align_clocks(*trace); !moved.empty())
     std::fprintf(stderr, "prof: %s\n", readable_lines(moved).c_str());
@@ -108,9 +134,14 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
 }
 
 int tell_damage(const Trace& trace) {
-  int status = kComplete;
+  int status = trace.unusable.empty() ? kComplete : kPartial;
+  constexpr size_t kMost = 20;
+  for (size_t i = 0; i < trace.unusable.size() && i < kMost; ++i)
+    std::fprintf(stderr, "prof: %s; it is left out\n", readable_lines(trace.unusable[i].why).c_str());
+  if (trace.unusable.size() > kMost)
+    std::fprintf(stderr, "prof: %zu more files cannot be used and are left out; prof check lists them\n",
+                 trace.unusable.size() - kMost);
   for (const Process& process : trace.processes) {
-    constexpr size_t kMost = 20;
     for (size_t i = 0; i < process.damage.size() && i < kMost; ++i) {
       std::fprintf(stderr, "prof: %s\n", readable_lines(process.damage[i]).c_str());
     }

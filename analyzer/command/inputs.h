@@ -10,14 +10,16 @@
 
 namespace prof::analyzer {
 
-// The list without files that are in it already, under the same or another name. Each of them is reported on stderr.
+// The list, sorted by name, without files that are in it already, under the same or another name. Each of them is
+// reported on stderr.
 std::vector<std::string> each_file_once(const std::vector<std::string>& paths);
 
-// Reads each file once, and puts the times of all hosts on one clock (host_clocks.h). Throws
-// InputError if a file cannot be used at all.
+// Reads each file once, and puts the times of all hosts on one clock (host_clocks.h). The order of the files does not
+// change the result. Of several files, those that cannot be used are left out (Trace::unusable). Throws InputError if
+// none can be used, or one does not exist.
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths);
 
-// Prints every damaged place and what is not read. Returns kComplete, or kPartial if there is any.
+// Prints what was left out, every damaged place and what is not read. Returns kComplete, or kPartial if there is any.
 int tell_damage(const Trace& trace);
 
 // Throws BrokenPipe or OutputError if what was printed on stdout could not be written.

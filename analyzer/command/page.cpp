@@ -33,6 +33,7 @@ struct PageArguments {
 // What tell_damage() prints, for the readers of the page.
 std::vector<std::string> messages_of(const Trace& trace) {
   std::vector<std::string> messages;
+  for (const UnusableInput& each : trace.unusable) messages.push_back(each.why + "; it is left out");
   for (const Process& process : trace.processes) {
     for (const std::vector<std::string>* lines : {&process.damage, &process.partial})
       messages.insert(messages.end(), lines->begin(), lines->end());

@@ -118,9 +118,10 @@ for (const ReadInput& input : inputs) {
 if (start_ns == UINT64_MAX) throw InputError(inputs.front().unusable);
 result.trace->start_realtime_ns = start_ns;
 const auto job = std::make_shared<RankJob>();
-for (ReadInput& input : inputs) {
+for (size_t i = 0; i < inputs.size(); ++i) {
+  ReadInput& input = inputs[i];
   if (!input.unusable.empty()) {
-    result.unusable.push_back(std::move(input.unusable));
+    result.trace->unusable.push_back({once[i], std::move(input.unusable)});
     continue;
   }
   constexpr uint64_t kMostLater = uint64_t{1} << 60;

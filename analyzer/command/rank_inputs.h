@@ -12,9 +12,8 @@
 namespace prof::analyzer {
 
 struct RankInputs {
-  std::unique_ptr<Trace> trace;        // the processes, without what they did
+  std::unique_ptr<Trace> trace;        // the processes, without what they did, and unusable inputs
   std::shared_ptr<const RankJob> job;  // of all processes
-  std::vector<std::string> unusable;   // a line for each input that cannot be used
 };
 
 // Whether a selection needs the events of all inputs at once: a window in time, or GPUs, streams, threads or ranges.

@@ -313,16 +313,10 @@ bool names_kernel(const ReportArguments& options, const std::vector<const Report
 }
 
 // Prints what makes the comparison of ranks incomplete. Returns whether there is anything.
-bool tell_rank_problems(const Trace& trace, const RankJob& job, const std::vector<std::string>& unusable) {
-  constexpr size_t kMost = 20;
-  for (size_t i = 0; i < unusable.size() && i < kMost; ++i)
-    std::fprintf(stderr, "prof: %s; it is left out\n", readable_lines(unusable[i]).c_str());
-  if (unusable.size() > kMost)
-    std::fprintf(stderr, "prof: %zu more files cannot be used and are left out; prof check lists them\n",
-                 unusable.size() - kMost);
+bool tell_rank_problems(const Trace& trace, const RankJob& job) {
   const std::vector<std::string> lines = job_problems(trace, job);
   for (const std::string& line : lines) std::fprintf(stderr, "prof: %s\n", readable_lines(line).c_str());
-  return !unusable.empty() || !lines.empty();
+  return !lines.empty();
 }
 
 int run_report(ReportArguments& options, const CLI::App& verb) {
@@ -402,7 +396,7 @@ int run_report(ReportArguments& options, const CLI::App& verb) {
   }
   if (is_csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   const int status = tell_damage(*trace);
-  const bool told = about_ranks && tell_rank_problems(*trace, *ranks.job, ranks.unusable);
+  const bool told = about_ranks && tell_rank_problems(*trace, *ranks.job);
   return told ? std::max<int>(status, kPartial) : status;
 }
 

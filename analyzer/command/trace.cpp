@@ -85,14 +85,16 @@ int run_trace(const TraceArguments& options) {
   ignore_broken_pipes();
   const Form& form = choose_form(kTraceForms, "a trace", options.format, options.output.path);
   const auto& exporter = *exporter_named(kTraceExporters, form.name);
-  const std::vector<std::string> inputs = each_file_once(input_files(options.inputs));
+  const std::vector<std::string> given = input_files(options.inputs);
+  std::vector<std::string> inputs = each_file_once(given);
   const std::string path = options.output.path.empty()
-                               ? default_path(options.inputs.front(), inputs.front(), exporter.extension)
+                               ? default_path(options.inputs.front(), given.front(), exporter.extension)
                                : options.output.path;
   std::vector<std::string> read = inputs;
   if (!options.fx_metadata.empty()) read.push_back(options.fx_metadata);
   check_output(path, options.output.force, read);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
+  for (const UnusableInput& each : trace->unusable) std::erase(inputs, each.path);
   Selection selection = options.selection;
   find_selection(selection, *trace, options.from, options.to);
   const Views views(*trace, {}, options.stack);

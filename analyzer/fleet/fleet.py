@@ -11,6 +11,7 @@ prof. Each answer is OUT/NAME.csv. Exit status: 0, 1 if an input was left out or
 import argparse
 import concurrent.futures
 import csv
+import math
 import os
 import pathlib
 import re
@@ -71,6 +72,9 @@ class DuckDb:
     def run(self, statement):
         return self.connection.execute(statement)
 
+    def rows(self, statement):
+        return self.run(statement).fetchall()
+
     def write(self, statement, path):
         answer = self.run(statement)
         with open(path, "w", newline="", encoding="utf-8") as out:
@@ -102,6 +106,9 @@ class Spark:
 
     def run(self, statement):
         return self.session.sql(statement)
+
+    def rows(self, statement):
+        return [tuple(row) for row in self.run(statement).collect()]
 
     def write(self, statement, path):
         answer = self.run(statement)
@@ -135,6 +142,58 @@ def open_tables(engine, dataset):
 def statements(path):
     text = re.sub(r"^--.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [each.strip() for each in re.split(r";$", text, flags=re.MULTILINE) if each.strip()]
+
+
+def incomplete_beta(x, a, b):
+    """The regularised incomplete beta function, by its continued fraction (Lentz's method)."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(1 - x, b, a)
+    front = math.exp(
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    )
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    result = d
+    for m in range(1, 300):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            c, d = 1 + term / c, 1 / (1 + term * d)
+            result *= c * d
+        if abs(c * d - 1) < 1e-14:
+            break
+    return front * result / a
+
+
+def outlier_limit(ranks, pairs):
+    """The limit of prof report ranks, in robust standard deviations (analyzer/analysis/median_outliers.h): the quantile
+    of Student's t for 0.01 / pairs, with 0.37 (ranks - 1) degrees of freedom."""
+    freedom, p = 0.37 * (ranks - 1), 2 * 0.01 / pairs
+    low, high = 0.0, 1.0
+    while incomplete_beta(freedom / (freedom + high * high), freedom / 2, 0.5) > p and high < 1e12:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        if incomplete_beta(freedom / (freedom + middle * middle), freedom / 2, 0.5) > p:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def limit_outliers(engine):
+    """The view outlier_limits, from the numbers of pairs of rank and item of each run. SQL has no quantiles of t."""
+    pairs = engine.rows(
+        "SELECT DISTINCT run, ranks, pairs FROM "
+        "(SELECT run, ranks, count(*) OVER (PARTITION BY run) AS pairs FROM tested_items) t"
+    )
+    rows = [
+        "SELECT '{}' AS run, CAST({} AS BIGINT) AS ranks, CAST('{!r}' AS DOUBLE) AS deviations_limit".format(
+            run.replace("'", "''"), ranks, outlier_limit(ranks, all_pairs)
+        )
+        for run, ranks, all_pairs in pairs
+    ] or ["SELECT run, 0 AS ranks, 0.0e0 AS deviations_limit FROM ranks WHERE 1 = 0"]
+    engine.run(f"CREATE OR REPLACE TEMPORARY VIEW outlier_limits AS {' UNION ALL '.join(rows)}")
 
 
 class Stages:
@@ -174,7 +233,7 @@ def main():
         "--sql",
         nargs="*",
         type=pathlib.Path,
-        default=[HERE / f"{name}.sql" for name in ("ranks", "blame", "kernels")],
+        default=[HERE / f"{name}.sql" for name in ("ranks", "outliers", "blame", "kernels")],
         help="other queries; a file has one SELECT",
     )
     options = parser.parse_args()
@@ -209,6 +268,7 @@ def main():
     )
     for statement in statements(HERE / "views.sql"):
         engine.run(statement)
+    limit_outliers(engine)
     options.out.mkdir(parents=True, exist_ok=True)
     stages.end("open tables")
     for path in options.sql:

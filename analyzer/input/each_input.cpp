@@ -29,4 +29,18 @@ void each_input(const std::vector<std::string>& paths, const ImportOptions& opti
       options.workers != 0 ? options.workers : worker_count());
 }
 
+std::vector<UnusableInput> unusable_inputs(const std::vector<std::string>& paths, const ImportOptions& options) {
+  std::vector<std::string> errors(paths.size());
+  each_input(
+      paths, options, [](size_t, const std::unique_ptr<Trace>&) {},
+      [&](size_t i, const std::string& error) {
+        errors[i] = error.starts_with(paths[i]) ? error : paths[i] + ": " + error;
+      });
+  std::vector<UnusableInput> unusable;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (!errors[i].empty()) unusable.push_back({paths[i], std::move(errors[i])});
+  }
+  return unusable;
+}
+
 }  // namespace prof::analyzer

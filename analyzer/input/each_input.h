@@ -1,5 +1,6 @@
 // Reads many inputs one by one, each into a model of its own, which the caller reduces and drops. So memory does not
-// grow with the number of inputs. Used where an answer needs only sums of each input: the report `ranks`.
+// grow with the number of inputs. Used where an answer needs only sums of each input: the report `ranks`, and to find
+// the inputs that cannot be used.
 #pragma once
 
 #include "analyzer/input/importer.h"
@@ -18,5 +19,8 @@ namespace prof::analyzer {
 void each_input(const std::vector<std::string>& paths, const ImportOptions& options,
                 const std::function<void(size_t, std::unique_ptr<Trace>)>& take,
                 const std::function<void(size_t, const std::string&)>& failed);
+
+// The inputs that cannot be used, in the order of the paths: each is read once, alone.
+std::vector<UnusableInput> unusable_inputs(const std::vector<std::string>& paths, const ImportOptions& options);
 
 }  // namespace prof::analyzer

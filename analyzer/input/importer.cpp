@@ -16,20 +16,20 @@ namespace {
 // Formats that prof recognises but does not read.
 struct OtherFormat {
   bool (*sniff)(std::string_view bytes);
-  std::string_view plain, compressed;
+  std::string_view plain, compressed;  // {}: "gzip"
 };
 
 constexpr OtherFormat kOtherFormats[] = {
     {[](std::string_view bytes) { return bytes.starts_with("prof-log-text "); },
-     "the text of a log, made by `prof dump`", "the text of a log, made by `prof dump`, gzip"},
+     "the text of a log, made by `prof dump`", "the text of a log, made by `prof dump`, {}"},
     {[](std::string_view bytes) {
        return bytes.starts_with(
            "\x7f"
            "ELF");
      },
-     "a program or library (ELF)", "a program or library (ELF), gzip"},
+     "a program or library (ELF)", "a program or library (ELF), {}"},
     {[](std::string_view bytes) { return is_json_document(bytes); }, "something else than a trace, JSON",
-     "something else than a trace, gzip JSON"},
+     "something else than a trace, {} JSON"},
 };
 
 // Files of other tools that a command of that tool converts into a format which prof reads. The name decides, because
@@ -79,9 +79,11 @@ const Importer* find_importer(const FileHead& head) {
 
 std::string describe_other_file(const FileHead& head) {
   for (const OtherFormat& format : kOtherFormats) {
-    if (format.sniff(head.bytes)) return std::string(head.compressed ? format.compressed : format.plain);
+    if (!format.sniff(head.bytes)) continue;
+    return head.compressed ? replaced(std::string(format.compressed), "{}", head.compression)
+                           : std::string(format.plain);
   }
-  return head.compressed ? "gzip of something unknown" : "";
+  return head.compressed ? fmt::format("{} of something unknown", head.compression) : "";
 }
 
 std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const ImportOptions& options) {

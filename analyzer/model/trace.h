@@ -130,6 +130,11 @@ struct Process {
   bool lost(format::Missing missing) const;
 };
 
+// An input of several that cannot be used.
+struct UnusableInput {
+  std::string path, why;  // why: a line that begins with the path
+};
+
 struct Trace {
   uint64_t start_realtime_ns = 0;   // of the first record: time 0 of the model
   uint64_t start_monotonic_ns = 0;  // the same moment on the first input's host
@@ -138,6 +143,7 @@ struct Trace {
   StringTable strings;
   std::vector<StringId> apis{StringId{}};  // names of calls, indexed by HostEvent::api(); 0: unknown
   std::vector<Process> processes;
+  std::vector<UnusableInput> unusable;  // inputs that were left out
   std::vector<HostClock> clocks;  // of the hosts; empty: one clock
   std::string clocks_from;        // which operations of several ranks were matched, and how; empty: none
   std::vector<Thread> threads;

@@ -44,11 +44,13 @@ string(REPLACE "const SizeType length;" "SizeType length;" document "${document}
 file(CONFIGURE OUTPUT ${prof_static_include}/rapidjson/document.h CONTENT "@document@" @ONLY)
 prof_static_package(libprotozero-dev protozero)
 prof_static_package(zlib1g-dev zlib.h zconf.h)
+prof_static_package(libisal-dev isa-l)  # prof loads the library
 prof_static_package(libsqlite3-dev sqlite3.h)
 prof_static_package(libdw-dev elfutils dwarf.h)
 prof_static_package(libelf-dev libelf.h gelf.h)
 prof_static_package(libncurses-dev curses.h ncurses_dll.h unctrl.h term.h)
-foreach(package libzstd-dev liblzma-dev libbz2-dev)  # libdw reads sections and kernels compressed with these
+prof_static_package(libzstd-dev zstd.h zstd_errors.h)
+foreach(package liblzma-dev libbz2-dev)  # libdw reads sections and kernels compressed with these
   prof_static_package(${package})
 endforeach()
 foreach(part libcxx libcxxabi libunwind)  # the C++ library of the compiler
@@ -72,6 +74,7 @@ target_link_libraries(ZLIB::ZLIB INTERFACE ${PROF_STATIC_Z})
 target_link_libraries(SQLite::SQLite3 INTERFACE ${PROF_STATIC_SQLITE3})
 set(RAPIDJSON_INCLUDE_DIRS ${prof_static_include})
 set(PROF_PROTOZERO ${prof_static_include})
+set(PROF_ZSTD_LIBRARY ${PROF_STATIC_ZSTD})
 set(PROF_LIBDW_INCLUDE ${prof_static_include})
 set(PROF_LIBDW_LIBRARY ${PROF_STATIC_DW})
 set(PROF_LIBELF_LIBRARY ${PROF_STATIC_ELF} ${PROF_STATIC_ZSTD} ${PROF_STATIC_LZMA} ${PROF_STATIC_BZ2})

@@ -7,6 +7,7 @@ if(TARGET prof_analyzer)
     target_include_directories(${bench} PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(${bench} PRIVATE prof_analyzer prof_warnings)
   endforeach()
+  configure_file(kineto_ranks_bench.py kineto_ranks_bench COPYONLY)  # runs prof on many traces of kineto_import_bench
   target_compile_definitions(symbols_bench PRIVATE PROF_BENCH_CXX="${CMAKE_CXX_COMPILER}")
   foreach(bench report_bench shape_report_bench)
     target_compile_definitions(${bench} PRIVATE PROF_BENCH_PROF="$<TARGET_FILE:prof>")

@@ -107,6 +107,42 @@ def check_blame(name, out, logs):
     )
 
 
+def check_findings(name, out, logs):
+    """The ranks that hold the others. Sends, receives and circles are not in the tables."""
+    done = subprocess.run([options.prof, "blame", logs, "--format", "json"], capture_output=True, text=True, check=False)
+    same(
+        f"{name}: findings of blame",
+        [
+            (row["finding"], row["communicator"], number(row["communicator_rank"]))
+            for row in answer(out, "blame")
+            if row["finding"]
+        ],
+        [
+            (each["kind"], each["communicator"], each["communicator_rank"])
+            for each in json.loads(done.stdout).get("findings", [])
+            if each["kind"] not in ("no partner", "circle") and not each["finding"].startswith("send #")
+        ],
+    )
+
+
+def check_outliers(name, out, logs):
+    columns = ("rank", "pid", "late_per_step_ns", "count")
+    rows = rows_of_prof("report", "ranks", logs, "--group-by", "item", "--names", "full")
+    same(
+        f"{name}: outliers",
+        [
+            (row["host"], row["kind"], *(number(row[each]) for each in columns), round(float(row["deviations_limit"]), 2))
+            for row in answer(out, "outliers")
+        ],
+        [
+            (row["host"], row["kind"], *(row[each] for each in columns), round(row["deviations_limit"], 2))
+            for row in rows
+        ],
+    )
+    order = [number(row["late_per_step_ns"]) for row in answer(out, "outliers")]
+    check(order == sorted(order, reverse=True), f"{name}: the largest cost is first")
+
+
 def check_ranks(name, out, logs):
     columns = (
         "rank",
@@ -170,7 +206,7 @@ def many_ranks(work):
     )
     slowest = max(answer(work / "duckdb", "ranks"), key=lambda row: int(row["slower_ns"]))
     check(slowest["rank"] == "9", f"rank 9 is slow, not {slowest}")
-    for each in (check_blame, check_ranks, check_kernels):
+    for each in (check_blame, check_findings, check_ranks, check_outliers, check_kernels):
         each("256 ranks", work / "duckdb", logs)
     files = sorted(str(path) for path in (work / "tables").rglob("*.parquet"))
     fleet(logs, "--dataset", work / "tables", "--out", work / "again")
@@ -193,11 +229,30 @@ def many_ranks(work):
         "--master",
         "local[2]",
     )
-    for name in ("ranks", "blame", "kernels"):
+    for name in ("ranks", "outliers", "blame", "kernels"):
         check(
             (work / "spark" / f"{name}.csv").read_bytes() == (work / "duckdb" / f"{name}.csv").read_bytes(),
             f"Spark: {name} is that of DuckDB",
         )
+
+
+def slow_ranks(work):
+    """Outliers of each kind, alone and together, beside ranks that are shorter or have another GPU."""
+    for place, words in enumerate(
+        (
+            "--ranks 24 --steps 12 --slow-host 5:3 --gpu 7:NVIDIA_H100",
+            "--ranks 40 --steps 10 --slow-copy 30:8 --slow-kernel 9:gemm:1.5 --last-steps 4:9",
+            "--ranks 16 --steps 16 --slow-kernel 3:*:1.4 --seed 7",
+            "--ranks 3 --steps 8",
+            "--ranks 12 --steps 4 --slow-kernel 2:gemm:3",
+        )
+    ):
+        logs, out = work / f"logs{place}", work / f"out{place}"
+        subprocess.run([options.make_job, logs, *words.split()], check=True)
+        fleet(logs, "--dataset", work / f"tables{place}", "--out", out)
+        check_outliers(words, out, logs)
+        if place < 3:
+            check(answer(out, "outliers"), f"{words}: a rank is an outlier")
 
 
 def hanging_jobs(work):
@@ -215,6 +270,7 @@ def hanging_jobs(work):
             out.writeheader()
             out.writerows(rows)
         check_blame(kind, work / f"{kind}-out", logs)
+        check_findings(kind, work / f"{kind}-out", logs)
 
 
 def shifted(log_text, ns):
@@ -299,7 +355,7 @@ with tempfile.TemporaryDirectory() as temporary:
     if "not installed" in first.stderr:
         print(first.stderr)
         sys.exit(77)
-    for step in (clocks, hanging_jobs, many_ranks):
+    for step in (clocks, slow_ranks, hanging_jobs, many_ranks):
         (place / step.__name__).mkdir()
         step(place / step.__name__)
 print(f"{len(problems)} problems")

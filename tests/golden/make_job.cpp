@@ -2,7 +2,7 @@
 // log. Every rank runs the same steps: a copy to the GPU, kernels, an all-reduce that ends when the last rank has come,
 // and a wait of the host. job_noise.h has the noise. One seed makes one job.
 //   --ranks N, --steps N, --calls N (of each kernel in a step), --seed N
-//   --slow-kernel RANK:KERNEL:FACTOR, --slow-copy RANK:FACTOR, --slow-host RANK:FACTOR
+//   --slow-kernel RANK:KERNEL:FACTOR (KERNEL *: all), --slow-copy RANK:FACTOR, --slow-host RANK:FACTOR
 //   --gpu RANK:NAME    the GPU of a rank has that name
 //   --last-steps RANK:N  the rank ends after N steps
 //   --collectives 1    starts of calls of NCCL are recorded, and logs go on for 40 s after the last step
@@ -194,7 +194,8 @@ std::vector<Rank> run_job(const JobPlan& plan) {
       rank.launch(Event::Copy, 0, noise.duration_ns(kRealCopy) / 8 * (r == plan.copy.rank ? plan.copy.factor : 1));
       for (uint32_t k = 0; k < kRealKernels * plan.calls; ++k) {
         const uint32_t kernel = k % kRealKernels;
-        const bool slow = r == plan.kernel.rank && kRealDurations[kernel].name == plan.kernel.name;
+        const bool slow =
+            r == plan.kernel.rank && (plan.kernel.name == "*" || kRealDurations[kernel].name == plan.kernel.name);
         rank.launch(Event::Kernel, kernel + 1, noise.duration_ns(kernel) * rank.rate * (slow ? plan.kernel.factor : 1));
       }
       if (is_last && plan.is_absent(r)) continue;

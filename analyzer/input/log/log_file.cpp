@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -38,8 +37,6 @@ LogError open_error(int error) {
     default: return make_error(LogErrorKind::CannotRead, fmt::format("cannot be read: {}", std::strerror(error)));
   }
 }
-
-bool is_gzip(const uint8_t* data, uint64_t size) { return size >= 2 && data[0] == 0x1f && data[1] == 0x8b; }
 
 }  // namespace
 
@@ -75,7 +72,8 @@ LogOpenResult LogFile::from_memory(std::vector<uint8_t> bytes, std::string name,
 
 LogOpenResult LogFile::finish(std::unique_ptr<LogFile> log) {
   LogError error;
-  if (is_gzip(log->data_, log->size_) && !log->inflate_all(error)) return {nullptr, error};
+  log->compression_ = compression_of({reinterpret_cast<const char*>(log->data_), log->size_});
+  if (log->compressed() && !log->inflate_all(error)) return {nullptr, error};
   if (!log->read_header(error)) return {nullptr, error};
   if (log->still_written() && log->is_ring() && !log->copy_of_ring(error)) return {nullptr, error};
   log->index_blocks();
@@ -147,44 +145,31 @@ bool LogFile::keep_inflated(const uint8_t* bytes, uint64_t size, Rubbish& rubbis
 }
 
 bool LogFile::inflate_all(LogError& error) {
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) {
-    error = make_error(LogErrorKind::CannotRead, "zlib could not be started");
-    return false;
-  }
-  std::vector<uint8_t> piece(64 * format::kBlockBytes);
+  const std::string_view file(reinterpret_cast<const char*>(data_), size_);
   uint64_t at = 0;
+  Inflater inflater(
+      [&](char* to, size_t room) {
+        const size_t size = file.copy(to, room, at);
+        at += size;
+        return size;
+      },
+      compression_);
+  std::vector<char> piece(64 * format::kBlockBytes);
   Rubbish rubbish;
-  int status = Z_OK;
   bool is_log = true;
-  while (is_log && status == Z_OK) {
-    // Fills the piece; only the last one is not full.
-    stream.next_out = piece.data();
-    stream.avail_out = static_cast<uInt>(piece.size());
-    while (status == Z_OK && stream.avail_out != 0) {
-      if (stream.avail_in == 0 && at < size_) {
-        const uint64_t input = std::min<uint64_t>(size_ - at, 1u << 30);
-        stream.next_in = const_cast<Bytef*>(data_ + at);
-        stream.avail_in = static_cast<uInt>(input);
-        at += input;
-      }
-      status = inflate(&stream, Z_NO_FLUSH);
-      // gzip files may be concatenated
-      if (status == Z_STREAM_END && (stream.avail_in != 0 || at < size_)) status = inflateReset(&stream);
-    }
-    const uint64_t got = piece.size() - stream.avail_out;
-    if (got != 0) is_log = keep_inflated(piece.data(), got, rubbish);
+  for (size_t got = piece.size(); is_log && got == piece.size();) {
+    got = inflater.read(piece.data(), piece.size());
+    if (got != 0) is_log = keep_inflated(reinterpret_cast<const uint8_t*>(piece.data()), got, rubbish);
   }
-  const uint64_t consumed = at - stream.avail_in, used = inflated_.size();
-  const std::string why = stream.msg != nullptr ? stream.msg : "it ends early";
-  inflateEnd(&stream);
+  const uint64_t used = inflated_.size();
+  const std::string& damage = inflater.damage();
   if (!is_log && used == 0) {
     error = make_error(LogErrorKind::NotALog, "is not a prof log: it does not start with \\x89PRFLOG\\n", 0,
                        "`prof check` says what kind of file it is");
     return false;
   }
-  if (is_log && status != Z_STREAM_END && used < kFirstBlock) {
-    error = make_error(LogErrorKind::NotALog, fmt::format("is a damaged gzip file: {}", why), consumed);
+  if (is_log && !damage.empty() && used < kFirstBlock) {
+    error = make_error(LogErrorKind::NotALog, damage);
     return false;
   }
   if (!is_log) {
@@ -192,18 +177,15 @@ bool LogFile::inflate_all(LogError& error) {
         DamageKind::BadCompression, used, 0,
         fmt::format("more than {} bytes of the unpacked log are no blocks; what follows is not read (at offset {} "
                     "of the file)",
-                    most_rubbish_, consumed));
-  } else if (status != Z_STREAM_END) {
-    add_damage(DamageKind::BadCompression, used, 0,
-               fmt::format("the gzip stream is damaged at offset {} of the file ({}); what follows is missing",
-                           consumed, why));
+                    most_rubbish_, inflater.position()));
+  } else if (!damage.empty()) {
+    add_damage(DamageKind::BadCompression, used, 0, damage + "; what follows is missing");
   }
   if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
   mapped_ = false;
   memory_ = {};
   data_ = inflated_.data();
   size_ = inflated_.size();
-  compressed_ = true;
   return true;
 }
 
@@ -290,7 +272,7 @@ bool LogFile::read_header(LogError& error) {
     counters_.push_back({names.substr(0, newline), page_->counter[i]});
     names.remove_prefix(newline + 1);
   }
-  still_written_ = fd_ >= 0 && !compressed_ && !finished() && writer_is_alive(header_);
+  still_written_ = fd_ >= 0 && !compressed() && !finished() && writer_is_alive(header_);
   changes_ = still_written_;
   return true;
 }

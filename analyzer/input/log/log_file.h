@@ -1,10 +1,11 @@
-// Offline. What does a log contain, and which of it can be trusted? Opens a log (plain, gzip, or still being written),
-// checks its header and every sealed block's checksum, and lists its blocks and its damage. Used by every reader of
-// logs; log_decode.h converts the blocks to records. It never crashes on any bytes and never guesses: everything that
-// is not delivered is in damage().
+// Offline. What does a log contain, and which of it can be trusted? Opens a log (plain, gzip, zstd, or still being
+// written), checks its header and every sealed block's checksum, and lists its blocks and its damage. Used by every
+// reader of logs; log_decode.h converts the blocks to records. It never crashes on any bytes and never guesses:
+// everything that is not delivered is in damage().
 #pragma once
 
 #include "analyzer/base/column.h"
+#include "analyzer/base/inflater.h"
 #include "analyzer/input/log/log_kinds.h"
 #include "preload/format/block.h"
 
@@ -49,7 +50,7 @@ enum class DamageKind {
   DuplicateBlock,  // two blocks with one sequence number
   TruncatedBlock,  // the file ends inside a block
   TruncatedFile,   // the file ends before blocks that it had
-  BadCompression,  // the gzip stream is damaged or ends early
+  BadCompression,  // the gzip or zstd data is damaged or ends early
 };
 
 struct Damage {
@@ -89,9 +90,9 @@ struct LogOpenResult {
 class LogFile {
  public:
   static LogOpenResult open(const std::string& path);
-  // gzip data that inflates to this many bytes without a block is refused: it is no log, whatever its header is.
+  // compressed data that inflates to this many bytes without a block is refused: it is no log, whatever its header is.
   static constexpr uint64_t kMostRubbish = uint64_t{64} << 20;
-  // Opens the bytes of a plain or gzip log. For tests and fuzzing.
+  // Opens the bytes of a plain or compressed log. For tests and fuzzing.
   static LogOpenResult from_memory(std::vector<uint8_t> bytes, std::string name, uint64_t most_rubbish = kMostRubbish);
   ~LogFile();
   LogFile(const LogFile&) = delete;
@@ -100,7 +101,8 @@ class LogFile {
   const std::string& path() const { return path_; }
   uint64_t file_bytes() const { return file_bytes_; }  // size on disk
   uint64_t log_bytes() const { return size_; }         // decompressed
-  bool compressed() const { return compressed_; }
+  bool compressed() const { return compression_ != Compression::None; }
+  Compression compression() const { return compression_; }
 
   const format::FileHeader& header() const { return header_; }
   const format::CounterPage& counter_page() const { return *page_; }  // a copy made when the log was opened
@@ -157,7 +159,7 @@ class LogFile {
   uint64_t size_ = 0;
   uint64_t file_bytes_ = 0;
   bool mapped_ = false;
-  bool compressed_ = false;
+  Compression compression_ = Compression::None;
   bool changes_ = false;  // while it is read
   bool still_written_ = false;
   std::vector<uint8_t> memory_;

@@ -271,7 +271,7 @@ bool sniff_nsys_sqlite(const FileHead& head) { return is_sqlite(head.bytes); }
 
 void import_nsys_sqlite(const FileHead& head, Trace& trace, const ImportOptions& options) {
   if (head.compressed)
-    throw InputError(fmt::format("{}: a SQLite database packed with gzip: unpack it first", head.path));
+    throw InputError(fmt::format("{}: a SQLite database packed with {}: unpack it first", head.path, head.compression));
   NsysImport import(head, trace, options);
   import.run();
 }

@@ -77,7 +77,7 @@ void ProcessRows::all() {
   if (wants(TableId::coverage)) coverage();
   if (wants(TableId::names)) names();
   if (wants(TableId::collective_calls)) collective_calls();
-  if (wants(TableId::ranks)) ranks();
+  if (wants(TableId::ranks) || wants(TableId::rank_items)) ranks();
   if (wants(TableId::clock_evidence)) clock_evidence();
 }
 

@@ -7,6 +7,7 @@
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/output/dataset/dataset_rows.h"
+#include "analyzer/reports/ranks/rank_sums.h"
 
 #include <array>
 #include <cstdint>
@@ -53,7 +54,8 @@ class ProcessRows {
   void coverage();
   void names();
   void collective_calls();
-  void ranks();
+  void ranks();  // with the table rank_items
+  void rank_items(const RankSums& sums);
   void clock_evidence();
 
   struct Name {

@@ -2,7 +2,6 @@
 #include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/collectives/rank_blame.h"
 #include "analyzer/output/dataset/process_rows.h"
-#include "analyzer/reports/ranks/rank_sums.h"
 
 #include <cmath>
 #include <numeric>
@@ -46,6 +45,8 @@ void ProcessRows::ranks() {
   const ReportOptions options;
   const std::optional<RankSums> sums = sums_of_rank({trace_, shared_.views, selection, options}, process_);
   if (!sums) return;
+  if (wants(TableId::rank_items)) rank_items(*sums);
+  if (!wants(TableId::ranks)) return;
   TableBatch& batch = shared_.target.batch(TableId::ranks);
   const auto whole_ns = [](double ns) { return static_cast<int64_t>(std::llround(ns)); };
   const double own_ns = std::accumulate(sums->own_step_ns.begin(), sums->own_step_ns.end(), 0.0);
@@ -63,6 +64,24 @@ void ProcessRows::ranks() {
   batch[column::launches].add(sums->launches);
   batch[column::operations].add(sums->operations);
   end_row(batch);
+  end_table(batch);
+}
+
+void ProcessRows::rank_items(const RankSums& sums) {
+  namespace column = dataset::rank_items;
+  TableBatch& batch = shared_.target.batch(TableId::rank_items);
+  for (const auto& [key, item] : sums.items) {
+    batch[column::kind].add_text(rank_item_kind_text(key.kind));
+    batch[column::name].add_text(key.name);
+    batch[column::shape].add_text(key.shape);
+    batch[column::count].add(item.count);
+    batch[column::bytes].add(item.bytes);
+    batch[column::total_ns].add(item.total_ns);
+    batch[column::typical].add(item.typical);
+    batch[column::low].add(item.low);
+    batch[column::high].add(item.high);
+    end_row(batch);
+  }
   end_table(batch);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ TEST(KinetoImport, GivesTheSameModelWhereverTheTextIsCut) {
   for (const size_t bytes : {size_t{100}, size_t{1000}, size_t{5000}})
     ASSERT_EQ(describe(*import_text(text, bytes, 4)), whole) << "four workers";
   ASSERT_EQ(describe(*import_text(gzip(text))), whole);
+  std::string zstd(ZSTD_compressBound(text.size()), '\0');
+  zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), text.data(), text.size(), 3));
+  ASSERT_EQ(describe(*import_text(zstd)), whole);
   ASSERT_EQ(describe(*import_text("\xef\xbb\xbf  \n" + text, 7)), whole);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -165,6 +166,17 @@ std::vector<uint8_t> gzip(const std::vector<uint8_t>& bytes) {
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
+}
+
+TEST(LogFile, ReadsZstd) {
+  const std::vector<uint8_t> bytes = some_log(20000).bytes();
+  std::vector<uint8_t> packed(ZSTD_compressBound(bytes.size()));
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+  const auto log = reopen(packed);
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->compression(), Compression::Zstd);
+  EXPECT_TRUE(log->damage().empty());
+  EXPECT_EQ(decode_all(*log).all.size(), 20000u);
 }
 
 TEST(LogFile, ReadsGzipAndSaysWhereItIsDamaged) {
