@@ -150,7 +150,6 @@ void look_for_failed_contexts() {
       g_driver.cuCtxPopCurrent_v2(&popped);
     }
     explain("a context with unfinished operations answers ", Decimal(result).text());
-    explain("a context with unfinished operations answers ", Decimal(result).text());
     if (ends_context(result)) context->failed.store(true, std::memory_order_relaxed);
   });
 }

@@ -2,6 +2,9 @@
 
 devices_app.py one       one process, two GPUs: kernels on both, copies between them, a separate stream on each
 devices_app.py ranks     one of several processes that torchrun started, one GPU each: all-reduces through NCCL
+devices_app.py ddp       the same with DistributedDataParallel, 40 steps in NVTX ranges; before each of the last 19,
+                         rank 1 sleeps 10 ms in data_takes_long()
+devices_app.py fsdp      the same with fully_shard() and no rank that is late
 devices_app.py hang DIR  starts two ranks, one of which never enters the 21st all-reduce, and kills both after 3 s
 """
 import os
@@ -53,6 +56,47 @@ def ranks():
     dist.destroy_process_group()
 
 
+def train(model, late):
+    import torch.distributed as dist
+    rank = dist.get_rank()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    data = torch.ones(64, 2048, device="cuda")
+    for step in range(40):
+        if late and rank == 1 and step > 20:
+            data_takes_long()
+        with torch.cuda.nvtx.range("step"):
+            loss = model(data).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            value = float(loss.detach())
+    print(f"rank {rank}: {value == value}")
+    dist.destroy_process_group()
+
+
+def data_takes_long():
+    time.sleep(0.01)
+
+
+def layers():
+    torch.manual_seed(7)
+    return torch.nn.Sequential(*(torch.nn.Linear(2048, 2048) for _ in range(6))).cuda()
+
+
+def ddp():
+    _, rank = join_group()
+    train(torch.nn.parallel.DistributedDataParallel(layers(), device_ids=[rank]), late=True)
+
+
+def fsdp():
+    from torch.distributed.fsdp import fully_shard
+    join_group()
+    model = layers()
+    for layer in model:
+        fully_shard(layer)
+    train(fully_shard(model), late=False)
+
+
 def data_is_late():
     time.sleep(600)
 
@@ -87,4 +131,4 @@ def hang():
     print("ended by", [child.wait() for child in children])
 
 
-{"one": one, "ranks": ranks, "hang": hang, "hanging_rank": hanging_rank}[sys.argv[1]]()
+{"one": one, "ranks": ranks, "ddp": ddp, "fsdp": fsdp, "hang": hang, "hanging_rank": hanging_rank}[sys.argv[1]]()

@@ -1,6 +1,7 @@
 """The cost of recording programs that are limited by the host: GPT-2 decodes token by token, eager and with CUDA
 graphs, and behind a server; all variants in turn. PROF_BUDGET is not among them: it limits the cost to a share of the
 run, and here a process waits most of its run for the others (steps budget…)."""
+import collections
 import os
 import resource
 
@@ -56,3 +57,26 @@ def one_mode(lab, step, mode, loop, seconds):
         step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
     limit("full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
     limit("--host-samples starved", "full", MAX_HOST_SAMPLES)
+
+
+def server_idle(lab, step):
+    """The server alone, with host samples: which lines of Python keep the GPU idle."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    folder = lab.fresh("server_idle")
+    script = os.path.join(APPS_FOLDER, "decode_app.py")
+    done = lab.run([lab.python, script, "server"], env=lab.recorded_env(folder, PROF_HOST_SAMPLES="starved:997"), stdin="loop 200\n", timeout=120)
+    logs = lab.logs(folder)
+    step.check("the server answers", done.status == 0 and "wall_ns" in done.stdout and len(logs) == 1, f"{done.status} {done.stdout[-100:]}", "0")
+    answer = lab.run_prof(["report", "flame", "--metric", "idle", "--format", "folded", logs[0]])
+    weights = collections.Counter()
+    for line in answer.stdout.splitlines():
+        stack, _, value = line.rpartition(" ")
+        for name in ("tokenize", "Server.handle", "Decoder.decode"):
+            weights[name] += int(value) if name in stack else 0
+        weights["all"] += int(value)
+    step.figure("idle time by function (ms)", ", ".join(f"{name} {value / 1e6:.1f}" for name, value in weights.items()))
+    step.check("the handler's lines have idle time", weights["Server.handle"] > 0.2 * weights["all"], f"{weights['Server.handle'] / max(weights['all'], 1):.3f}", "> 0.2")
+    advice = lab.run_prof(["report", "advise", logs[0]])
+    step.figure("advise", next((line for line in advice.stdout.splitlines() if "idle" in line), "")[:500])
+    print(advice.stdout[:4000], flush=True)

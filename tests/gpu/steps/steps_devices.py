@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 
+import recorded_run
 from lab import APPS_FOLDER, Skipped
 from log_checks import coverage, load, same_behaviour, tables_of
 from steps_processes import in_order, told_apart
@@ -186,6 +187,42 @@ def blame(lab, step):
     said = "".join(path.read_text(errors="replace") for path in pathlib.Path(debug).parent.glob("blame_nccl.*.txt"))
     step.check("the communicator is the one of NCCL_DEBUG", communicator is not None and f"commId {communicator[1]} " in said,
                communicator and communicator[1], sorted(set(re.findall(r"commId (0x[0-9a-f]+)", said))))
+
+
+def late_data(lab, step):
+    """DDP on two GPUs. Rank 1 sleeps 19 times 10 ms while its GPU is idle: its stack is named with that time, and rank 0
+    waits for it. FSDP without a late rank: each collective is named, and no rank is an outlier."""
+    needs_two_gpus(lab)
+    command = [lab.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", os.path.join(APPS_FOLDER, "devices_app.py")]
+    for mode in ("ddp", "fsdp"):
+        part = step.named(mode)
+        folder = lab.fresh(f"late_data_{mode}")
+        done = lab.run([*command, mode], env=lab.recorded_env(folder, PROF_HOST_SAMPLES="starved:997"), timeout=120)
+        if done.status != 0:
+            part.check("the job runs", False, done.stderr.strip()[-300:], "0")
+            continue
+        runs = {run.meta.get("rank"): run for run in map(recorded_run.Run, lab.logs(folder)) if run.launches}
+        part.check("a log for each rank", set(runs) == {"0", "1"}, sorted(runs, key=str), "0 and 1")
+        logs = [run.log.path for run in runs.values()]
+        answer = lab.run_prof(["report", "collectives", *logs, "--format", "json"])
+        rows = [row for table in tables_of(answer.stdout) for row in table.get("rows", [])]
+        waited = collections.Counter()
+        for row in rows:
+            waited[row["rank"]] += row.get("waited_ns") or 0
+        part.figure("collectives, without communicator", f"{len(rows)}, {sum(not row.get('communicator') for row in rows)}")
+        part.figure("waited for the other rank (ms)", ", ".join(f"rank {rank} {ns / 1e6:.1f}" for rank, ns in sorted(waited.items())))
+        ranks = lab.run_prof(["report", "ranks", *logs, "--format", "json"])
+        findings = [row["findings"] for table in tables_of(ranks.stdout) for row in table.get("rows", []) if "findings" in row]
+        part.check("prof report ranks: a row for each, no outlier of two", ranks.status == 0 and findings == [0, 0], findings, "[0, 0]")
+        if mode == "fsdp":
+            part.check("each collective has its communicator", rows and all(row.get("communicator") for row in rows), len(rows), "all")
+            continue
+        part.check("rank 0 waits for rank 1", waited[0] > 19 * 8e6 and waited[1] < waited[0] / 3, dict(waited), "19 x 8 ms and more; a third")
+        idle = lab.run_prof(["report", "flame", "--metric", "idle", "--format", "folded", runs["1"].log.path])
+        sleeping = sum(int(line.rsplit(" ", 1)[1]) for line in idle.stdout.splitlines() if "data_takes_long" in line)
+        part.check("idle time of rank 1 below data_takes_long()", abs(sleeping / 190e6 - 1) < 0.05, f"{sleeping / 1e6:.1f} ms", "190 ms within 5 %")
+        advice = lab.run_prof(["report", "advise", runs["1"].log.path])
+        print(idle.stdout[:2000] + advice.stdout[:3000], flush=True)
 
 
 def said_of_collectives(lab, step, runs, events):
