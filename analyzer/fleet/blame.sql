@@ -1,6 +1,7 @@
 -- The last collective of each rank on each communicator: the rows and states of `prof blame` (docs/blame.md). finding
 -- names the ranks that hold the others: not entered, other collective or other order. parameters.after_ns is the option
 -- --after. Ranks without a log have no row: compare ranks with logs.
+CREATE OR REPLACE TEMPORARY TABLE blame_states AS
 WITH calls AS (
   SELECT run, process_id, rank, host, communicator, communicator_rank, communicator_ranks, number, call, needs_all,
          state, comparable, aligned_start_ns, clock_bound_ns
@@ -80,24 +81,27 @@ states AS (
          ELSE 'not entered'
        END AS state
   FROM joined j CROSS JOIN parameters
-),
--- The first number of a communicator with which ranks made different calls. A call of most ranks is right.
-entered AS (
-  SELECT run, communicator, process_id, communicator_rank, number, max(call) AS call
-  FROM calls WHERE comparable GROUP BY run, communicator, process_id, communicator_rank, number
-),
-different AS (
+)
+SELECT * FROM states;
+
+-- The calls with numbers that can be compared.
+CREATE OR REPLACE TEMPORARY TABLE blame_entered AS
+SELECT run, communicator, process_id, communicator_rank, number, max(call) AS call
+FROM aligned_collective_calls WHERE comparable GROUP BY run, communicator, process_id, communicator_rank, number;
+
+-- different: the first number of a communicator with which ranks made different calls. A call of most ranks is right.
+WITH different AS (
   SELECT run, communicator, min(number) AS number
-  FROM (SELECT run, communicator, number FROM entered
+  FROM (SELECT run, communicator, number FROM blame_entered
         GROUP BY run, communicator, number HAVING count(DISTINCT call) > 1) n
   GROUP BY run, communicator
 ),
 variants AS (
   SELECT e.run, e.communicator, e.number, e.call, count(*) AS ranks, min(e.communicator_rank) AS first_rank, m.members,
          row_number() OVER (PARTITION BY e.run, e.communicator ORDER BY count(*) DESC, e.call) AS place
-  FROM entered e
+  FROM blame_entered e
   JOIN different d ON d.run = e.run AND d.communicator = e.communicator AND d.number = e.number
-  JOIN (SELECT run, communicator, count(DISTINCT process_id) AS members FROM entered
+  JOIN (SELECT run, communicator, count(DISTINCT process_id) AS members FROM blame_entered
         GROUP BY run, communicator) m ON m.run = e.run AND m.communicator = e.communicator
   GROUP BY e.run, e.communicator, e.number, e.call, m.members
 ),
@@ -105,24 +109,24 @@ differing AS (
   SELECT e.run, e.communicator, e.process_id,
          CASE WHEN mine.call = o.call AND coalesce(theirs.call, e.call) = e.call THEN 'other order'
               ELSE 'other collective' END AS finding
-  FROM entered e
+  FROM blame_entered e
   JOIN variants v ON v.run = e.run AND v.communicator = e.communicator AND v.number = e.number AND v.call = e.call
   JOIN variants o ON o.run = e.run AND o.communicator = e.communicator AND o.place = CASE v.place WHEN 1 THEN 2 ELSE 1 END
-  LEFT JOIN entered mine ON mine.run = e.run AND mine.communicator = e.communicator
+  LEFT JOIN blame_entered mine ON mine.run = e.run AND mine.communicator = e.communicator
                         AND mine.process_id = e.process_id AND mine.number = e.number + 1
-  LEFT JOIN entered theirs ON theirs.run = e.run AND theirs.communicator = e.communicator
+  LEFT JOIN blame_entered theirs ON theirs.run = e.run AND theirs.communicator = e.communicator
                           AND theirs.communicator_rank = o.first_rank AND theirs.number = e.number + 1
   WHERE v.place > 1 OR 2 * v.ranks <= v.members
 ),
 -- Ranks for which others wait, and whether that is known.
 absent AS (
   SELECT s.run, s.communicator, s.process_id, s.number
-  FROM states s LEFT JOIN different d ON d.run = s.run AND d.communicator = s.communicator
+  FROM blame_states s LEFT JOIN different d ON d.run = s.run AND d.communicator = s.communicator
   WHERE s.comparable AND s.behind AND s.others_wait AND d.number IS NULL
 ),
 waiting AS (
   SELECT w.run, w.communicator, w.process_id, w.number
-  FROM states w WHERE w.comparable AND w.own_state <> 'finished'
+  FROM blame_states w WHERE w.comparable AND w.own_state <> 'finished'
 ),
 -- A rank that waits in another communicator is not named. Ranks without a log may hold those that are last.
 waiting_ranks AS (
@@ -132,8 +136,8 @@ waiting_ranks AS (
     ON a.run = w.run AND a.communicator = w.communicator AND w.number > a.number
   UNION
   SELECT DISTINCT l.run, l.process_id
-  FROM states l
-  JOIN (SELECT s.run, s.communicator FROM states s
+  FROM blame_states l
+  JOIN (SELECT s.run, s.communicator FROM blame_states s
         LEFT JOIN different d ON d.run = s.run AND d.communicator = s.communicator
         WHERE d.number IS NULL
         GROUP BY s.run, s.communicator
@@ -163,7 +167,7 @@ SELECT s.run, s.communicator, s.communicator_rank, s.ranks, s.logs, s.rank, s.ho
          WHEN open_end IS NOT NULL AND after_first_ns < bound_ns + after_ns THEN open_end
          WHEN finished = 1 THEN 'others finished it, so a call of this rank is not recorded'
        END AS note
-FROM states s
+FROM blame_states s
 LEFT JOIN differing d ON d.run = s.run AND d.communicator = s.communicator AND d.process_id = s.process_id
 LEFT JOIN named n ON n.run = s.run AND n.communicator = s.communicator AND n.process_id = s.process_id
 CROSS JOIN parameters

@@ -72,6 +72,8 @@ class DuckDb:
     def run(self, statement):
         return self.connection.execute(statement)
 
+    keep = run
+
     def rows(self, statement):
         return self.run(statement).fetchall()
 
@@ -95,6 +97,8 @@ class Spark:
             builder = builder.master(options.master)
             if options.master.startswith("local"):
                 builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+                # By default each join and group has 200 tasks, which is for clusters.
+                builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count()))
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("ERROR")
 
@@ -106,6 +110,11 @@ class Spark:
 
     def run(self, statement):
         return self.session.sql(statement)
+
+    def keep(self, statement):
+        """Without the rows of a table, Spark's plan of a long query has no end."""
+        name, query = re.fullmatch(r"CREATE OR REPLACE TEMPORARY TABLE (\w+) AS\s(.*)", statement, re.DOTALL).groups()
+        self.run(query).localCheckpoint().createOrReplaceTempView(name)
 
     def rows(self, statement):
         return [tuple(row) for row in self.run(statement).collect()]
@@ -234,7 +243,7 @@ def main():
         nargs="*",
         type=pathlib.Path,
         default=[HERE / f"{name}.sql" for name in ("ranks", "outliers", "blame", "kernels")],
-        help="other queries; a file has one SELECT",
+        help="other queries; a file has tables to keep, and one SELECT",
     )
     options = parser.parse_args()
     stages, status = Stages(), 0
@@ -267,12 +276,14 @@ def main():
         f"CREATE OR REPLACE TEMPORARY VIEW parameters AS SELECT CAST({int(options.after * 1e9)} AS BIGINT) AS after_ns"
     )
     for statement in statements(HERE / "views.sql"):
-        engine.run(statement)
+        (engine.keep if " TEMPORARY TABLE " in statement.split("\n")[0] else engine.run)(statement)
     limit_outliers(engine)
     options.out.mkdir(parents=True, exist_ok=True)
     stages.end("open tables")
     for path in options.sql:
-        (query,) = statements(path)
+        *kept, query = statements(path)
+        for statement in kept:
+            engine.keep(statement)
         engine.write(query, options.out / f"{path.stem}.csv")
         stages.end(path.name)
     return status

@@ -52,7 +52,7 @@ LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 -- The pairs of rank and item that are compared, by the rules of docs/reports/ranks.md. worse: by how much the value is
 -- worse than that of the median rank, as measured and at the confidence limit nearest to it (certainly_worse).
-CREATE OR REPLACE TEMPORARY VIEW tested_items AS
+CREATE OR REPLACE TEMPORARY TABLE tested_items AS
 WITH of_gpu AS (
   SELECT run, coalesce(device_name, '') AS gpu, process_id, steps, coalesce(step_ns, 0) AS step_ns, window_ns,
          compute_ns, count(*) OVER (PARTITION BY run, coalesce(device_name, '')) AS ranks_of_gpu,
