@@ -24,7 +24,7 @@ FileHead read_head(const std::string& path) {
   if (compression == Compression::None) return head;
   head.compressed = true;
   head.compression = compression_name(compression);
-  std::rewind(file.get());
+  if (std::fseek(file.get(), 0, SEEK_SET) != 0) return head;
   Inflater inflater(read, compression);
   head.bytes.resize(kLookAt);
   head.bytes.resize(inflater.read(head.bytes.data(), kLookAt));

@@ -132,12 +132,13 @@ template <class Function> void find(void* library, const char* name, Function& f
 
 Isal load_isal() {
   Isal isal;
-  InstalledFile file;
+  std::string path = "libisal.so.2";
   try {
-    file = find_installed("prof/libisal.so.2");
-  } catch (const std::filesystem::filesystem_error&) {  // there is no /proc: that of the system
+    if (const InstalledFile file = find_installed("prof/" + path); !file.path.empty()) path = file.path;
+  } catch (const std::filesystem::filesystem_error&) {
+    path = "libisal.so.2";  // there is no /proc
   }
-  void* const library = dlopen(file.path.empty() ? "libisal.so.2" : file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return isal;
   find(library, "isal_inflate_init", isal.init);
   find(library, "isal_inflate", isal.inflate);

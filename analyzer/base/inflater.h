@@ -1,6 +1,6 @@
 // Inflates a file of gzip or zstd, one block after another. Consecutive members (frames of zstd) are one text; zeros
-// between and after them are padding. For gzip, libisal (ISA-L) takes a third of the time of zlib. It is loaded when the
-// first file is opened: from lib/prof of the installation, else from the system. Without it zlib inflates.
+// between and after them are padding. For gzip, libisal (ISA-L) takes a third of the time of zlib. It is loaded when
+// the first file is opened: from lib/prof of the installation, else from the system. Without it zlib inflates.
 #pragma once
 
 #include <cstddef>

@@ -144,8 +144,8 @@ struct Trace {
   std::vector<StringId> apis{StringId{}};  // names of calls, indexed by HostEvent::api(); 0: unknown
   std::vector<Process> processes;
   std::vector<UnusableInput> unusable;  // inputs that were left out
-  std::vector<HostClock> clocks;  // of the hosts; empty: one clock
-  std::string clocks_from;        // which operations of several ranks were matched, and how; empty: none
+  std::vector<HostClock> clocks;        // of the hosts; empty: one clock
+  std::string clocks_from;              // which operations of several ranks were matched, and how; empty: none
   std::vector<Thread> threads;
   std::vector<Device> devices;
   std::vector<Stream> streams;

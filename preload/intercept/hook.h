@@ -89,7 +89,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
         }
       }
     }
-    CallScope scope(api_id(api), __builtin_frame_address(0));
+    CallScope scope(api_id(api), PROF_HOOK_FRAME());
     if (!scope.recording()) [[unlikely]] {
       error = error_before;
       if constexpr (Row<api>::kIsLaunch) {
@@ -128,7 +128,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
   __attribute__((noinline, cold)) static CUresult call_measured(Args... args) {
     using Topic = typename Row<api>::Topic;
     const int error_before = errno;
-    CallScope scope(api_id(api), __builtin_frame_address(0));
+    CallScope scope(api_id(api), PROF_HOOK_FRAME());
     if (!scope.recording()) {
       errno = error_before;
       return window_is(Window::AwaitsLaunch) ? call_awaiting(args...) : real(args...);
@@ -220,7 +220,7 @@ template <Api api, class... Args>
 requires PlainRow<api>
 struct Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::ByCompiler> {
   static CUresult call(Args... args) {
-    PlainCall call = enter(__builtin_frame_address(0), args...);
+    PlainCall call = enter(PROF_HOOK_FRAME(), args...);
     if (!call.recording()) return real_of<api>()(args...);
     const CUresult result = real_of<api>()(args...);
     const uint64_t object = Row<api>::Topic::object(result, args...);

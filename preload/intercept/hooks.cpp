@@ -33,14 +33,14 @@ template <> struct Hook<Api::cuGetProcAddress_v2> { static constexpr auto call =
 template <> struct Hook<Api::cuProfilerStart> {
   static CUresult CUDAAPI call() {
     profiler_started();
-    PlainCall call(Api::cuProfilerStart, __builtin_frame_address(0));
+    PlainCall call(Api::cuProfilerStart, PROF_HOOK_FRAME());
     const CUresult result = real_of<Api::cuProfilerStart>()();
     return call.recording() ? call.leave(Api::cuProfilerStart, 0, result) : result;
   }
 };
 template <> struct Hook<Api::cuProfilerStop> {
   static CUresult CUDAAPI call() {
-    PlainCall call(Api::cuProfilerStop, __builtin_frame_address(0));
+    PlainCall call(Api::cuProfilerStop, PROF_HOOK_FRAME());
     const CUresult result = real_of<Api::cuProfilerStop>()();
     if (call.recording()) call.leave(Api::cuProfilerStop, 0, result);
     profiler_stopped();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "preload/base/clock.h"
+#include "preload/base/hook_frame.h"
 #include "preload/base/life_page.h"
 #include "preload/format/ids.h"
 #include "preload/lifecycle/start.h"
@@ -39,7 +40,7 @@ class EventScope {
 // One intercepted call. While its scope is open, hooks entered deeper on the same stack pass through, because they
 // belong to this call.
 //
-//   CallScope scope(api_id, __builtin_frame_address(0));
+//   CallScope scope(api_id, PROF_HOOK_FRAME());
 //   if (!scope.recording()) return real(args...);
 //   result = real(args...);
 //   scope.end();                 // end tick

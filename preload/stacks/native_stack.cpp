@@ -75,9 +75,8 @@ class Walk {
     interrupted_ = true;  // the address is exact
     for (int i = 0; i < 16; ++i) {
       const UnwindRule here = rule();
-      const bool in_hook = at_.fp == hook_frame;
       if (here.kind() != RuleKind::Plain || !step(here)) return false;
-      if (in_hook) return true;
+      if (at_.sp == hook_frame) return true;
     }
     return false;
   }
@@ -270,9 +269,8 @@ __attribute__((noinline)) bool walk_native(ThreadState& thread, uintptr_t hook_f
 #if defined(__aarch64__)
   // A frame record does not contain the end of the frame. The walk therefore starts here and leaves our own functions
   // first.
-  FrameRegisters from{reinterpret_cast<uint64_t>(&&start), 0, here};
-  __asm__ volatile("mov %0, sp" : "=r"(from.sp));
-start:
+  FrameRegisters from{0, 0, here};
+  __asm__ volatile("adr %0, .\n\tmov %1, sp" : "=r"(from.pc), "=r"(from.sp));
   StackMemory memory(thread.own_stack, from.sp);
   Walk walk(thread, memory, from, to, nullptr);
   const bool ok = memory.has_room(here, kNeededStack) && walk.leave_hook(hook_frame) && walk.run();

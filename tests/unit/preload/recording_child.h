@@ -80,7 +80,7 @@ inline int run_child(const std::string& folder, const std::vector<std::string>& 
 
 // Makes one recorded call, as a hook does. Returns true if it was committed to the log.
 __attribute__((noinline)) inline bool record_call(uint64_t object) {
-  preload::CallScope scope(format::ApiId{7}, __builtin_frame_address(0));
+  preload::CallScope scope(format::ApiId{7}, PROF_HOOK_FRAME());
   if (!scope.recording()) return false;
   scope.end();
   format::ApiCall call;

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace prof::test {
@@ -85,7 +87,7 @@ TEST(Log, ShowsWhatAThreadWasInsideWhenTheProcessWasKilled) {
   const TempFolder folder;
   run_child(folder.path(), {}, [] {
     record_call(1);
-    preload::CallScope scope(format::ApiId{99}, __builtin_frame_address(0));
+    preload::CallScope scope(format::ApiId{99}, PROF_HOOK_FRAME());
     kill(getpid(), SIGKILL);
   });
   const ScannedLog log = scan(only_log(folder));
@@ -281,7 +283,7 @@ TEST(Log, ASignalHandlerThatRecordsNeverBreaksIt) {
 jmp_buf g_jump;
 
 __attribute__((noinline)) void left_by_longjmp() {
-  preload::CallScope scope(format::ApiId{8}, __builtin_frame_address(0));
+  preload::CallScope scope(format::ApiId{8}, PROF_HOOK_FRAME());
   longjmp(g_jump, 1);
 }
 
@@ -302,7 +304,7 @@ TEST(Log, CallsInsideARecordedCallAreCountedNotRecorded) {
   const TempFolder folder;
   run_child(folder.path(), {}, [] {
     record_call(1);
-    preload::CallScope outer(format::ApiId{8}, __builtin_frame_address(0));
+    preload::CallScope outer(format::ApiId{8}, PROF_HOOK_FRAME());
     record_call(2);
     outer.end();
     outer.leave();
@@ -335,6 +337,28 @@ TEST(Log, IsTendedByAThreadThatBlocksEverySignal) {
   });
   EXPECT_EQ(*helpers, 1u);
   EXPECT_EQ(*blocking, 1u);
+}
+
+// Pages are as large as the log's blocks, or 4 or 16 times as large. The kernel refuses other offsets.
+TEST(Log, IsMappedByWholePages) {
+  const TempFolder folder;
+  auto* const mappings = shared_value<uint64_t>();
+  auto* const whole = shared_value<uint64_t>();
+  run_child(folder.path(), {"PROF_SLAB=64K"}, [&] {
+    for (uint64_t i = 0; i < 50'000; ++i) record_call(i);
+    std::ifstream file("/proc/self/maps");
+    for (std::string line; std::getline(file, line);) {
+      if (!line.ends_with(".plog")) continue;
+      ++*mappings;
+      std::istringstream words(line);
+      std::string range, rights, offset;
+      words >> range >> rights >> offset;
+      if (std::stoull(offset, nullptr, 16) % static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) == 0) ++*whole;
+    }
+  });
+  EXPECT_GT(*mappings, 1u);
+  EXPECT_EQ(*whole, *mappings);
+  EXPECT_EQ(scan(only_log(folder)).objects.size(), 50'000u);
 }
 
 TEST(Log, KeepsErrno) {

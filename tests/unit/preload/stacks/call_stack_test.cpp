@@ -19,7 +19,7 @@ namespace {
 
 // Like a hook of a call that waits.
 __attribute__((noinline)) void wait_call() {
-  preload::CallScope scope(format::ApiId{7}, __builtin_frame_address(0));
+  preload::CallScope scope(format::ApiId{7}, PROF_HOOK_FRAME());
   if (!scope.recording()) return;
   scope.end();
   format::StackedCall call;

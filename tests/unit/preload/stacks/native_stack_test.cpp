@@ -3,6 +3,7 @@
 #include "preload/stacks/native_stack.h"
 #include "preload/base/clock.h"
 #include "preload/base/code_generation.h"
+#include "preload/base/hook_frame.h"
 #include "preload/record/thread.h"
 #include "preload/record/thread_local.h"
 
@@ -17,6 +18,7 @@
 #include <alloca.h>
 #include <execinfo.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -70,7 +72,7 @@ __attribute__((noinline)) TakenStack take() {
   TakenStack taken;
   uint64_t frames[format::kMaxStackFrames];
   NativeStack native{frames, format::kMaxStackFrames, 0, 0, 0};
-  taken.ok = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), native);
+  taken.ok = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(PROF_HOOK_FRAME()), native);
   for (uint32_t i = 0; i < native.count; ++i) taken.frames.push_back(frames[i]);
   taken.flags = native.flags;
   void* all[300];
@@ -122,6 +124,23 @@ TEST(NativeStack, NamesWhatLibgccNames) {
   expect_same(realigned(), 5);
   expect_same(deep(30), 33);  // now with the cached rules
 }
+
+#if defined(__aarch64__)
+// The compiler signs the return address: its upper bits are a signature.
+__attribute__((noinline, target("branch-protection=pac-ret"))) TakenStack signed_deep(int levels) {
+  if (levels == 0) return take();
+  TakenStack taken = signed_deep(levels - 1);
+  __asm__ volatile("" ::: "memory");
+  return taken;
+}
+
+TEST(NativeStack, StripsTheSignaturesOfReturnAddresses) {
+  if ((getauxval(AT_HWCAP) & HWCAP_PACA) == 0) GTEST_SKIP() << "this processor signs nothing";
+  const Walker walker;
+  expect_same(signed_deep(10), 13);
+  expect_same(signed_deep(10), 13);  // now with the cached rules
+}
+#endif
 
 TEST(NativeStack, CutsWhatIsDeeperThanTheLimit) {
   const Walker walker;
@@ -290,7 +309,7 @@ TEST(NativeStack, AThreadWithNoRoomIsSkipped) {
     const Walker walker;
     uint64_t frames[16];
     NativeStack native{frames, 16, 0, 0, 0};
-    out.roomy = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), native);
+    out.roomy = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(PROF_HOOK_FRAME()), native);
     // Down to 12 KiB above the guard page, whose place follows from where the thread's stack begins.
     pthread_attr_t own;
     pthread_getattr_np(pthread_self(), &own);
@@ -306,7 +325,7 @@ TEST(NativeStack, AThreadWithNoRoomIsSkipped) {
       static __attribute__((noinline)) bool walk() {
         uint64_t inner_frames[16];
         NativeStack inner{inner_frames, 16, 0, 0, 0};
-        return walk_native(*t_local.state, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), inner);
+        return walk_native(*t_local.state, reinterpret_cast<uintptr_t>(PROF_HOOK_FRAME()), inner);
       }
     };
     out.ok = Inner::walk();

@@ -30,7 +30,7 @@ class CapturedNode : public CaptureTest {
   }
   // After a launch on that stream.
   void launched_on(StreamState* state, CUstream handle) {
-    CallScope scope(format::ApiId{1}, __builtin_frame_address(0));
+    CallScope scope(format::ApiId{1}, PROF_HOOK_FRAME());
     ASSERT_TRUE(scope.recording());
     scope.end();
     capture_begins(stream_handle(1));
