@@ -80,8 +80,7 @@ const Importer* find_importer(const FileHead& head) {
 std::string describe_other_file(const FileHead& head) {
   for (const OtherFormat& format : kOtherFormats) {
     if (!format.sniff(head.bytes)) continue;
-    return head.compressed ? fmt::format(fmt::runtime(format.compressed), head.compression)
-                           : std::string(format.plain);
+    return head.compressed ? fmt::format(fmt::runtime(format.compressed), head.compression) : std::string(format.plain);
   }
   return head.compressed ? fmt::format("{} of something unknown", head.compression) : "";
 }
