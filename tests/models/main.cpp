@@ -102,7 +102,7 @@ int run(int argc, char** argv) {
   for (const Models::Row& row : models.rows) std::printf("ok   %s\n", row.name);
   int unnoticed = 0, tried = 0;
   for (const Site& site : kSites) {
-    if (!g_reached[site.number]) {
+    if (weaken && !g_reached[site.number]) {
       std::printf("FAIL no model reaches %s %s\n", site.place, site.line);
       ++unnoticed;
     }
