@@ -45,7 +45,7 @@ class Words {
   const format::CounterPage& page() const { return *static_cast<const format::CounterPage*>(memory_); }
   format::ControlWords& words();
   void* mapping_ = nullptr;
-  size_t before_ = 0;        // bytes of the mapping before memory_
+  size_t before_ = 0;  // bytes of the mapping before memory_
   void* memory_ = nullptr;
   bool is_log_ = false;
 };

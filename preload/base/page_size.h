@@ -22,8 +22,6 @@ inline uint64_t page_size() {
 }
 inline uint64_t page_begin(uint64_t address) { return address & ~(page_size() - 1); }
 // How far `memory` is behind the beginning of its page.
-inline size_t bytes_into_page(const void* memory) {
-  return reinterpret_cast<uintptr_t>(memory) & (page_size() - 1);
-}
+inline size_t bytes_into_page(const void* memory) { return reinterpret_cast<uintptr_t>(memory) & (page_size() - 1); }
 
 }  // namespace prof::preload

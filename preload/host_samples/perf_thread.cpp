@@ -68,7 +68,8 @@ int PerfThread::open(uint32_t tid, uint64_t period_ns) {
   attr.wakeup_watermark = kRingBytes;
   const long descriptor = raw_call(SYS_perf_event_open, word_of(&attr), tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (descriptor < 0) return static_cast<int>(-descriptor);
-  const long memory = raw_call(SYS_mmap, 0, page_size() + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  const long memory =
+      raw_call(SYS_mmap, 0, page_size() + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   raw_call(SYS_close, descriptor);
   if (memory < 0 && memory > -4096) return static_cast<int>(-memory);
   page_ = reinterpret_cast<uint8_t*>(memory);

@@ -67,7 +67,8 @@ bool start_log_file(const StartFacts& facts) {
           g_log.backing() == format::Backing::Mapped
               ? ", mapped"
               : ", copied once a second: mapping is not trusted on this file system",
-          g_clock.source == format::ClockSource::Tsc ? ", clock the processor's counter" : ", clock of the system or the program");
+          g_clock.source == format::ClockSource::Tsc ? ", clock the processor's counter"
+                                                     : ", clock of the system or the program");
   describe_header();
   adopt_counters();
   return true;

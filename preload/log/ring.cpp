@@ -175,7 +175,7 @@ bool open_ring(option::Ring size) {
   g_log.counters()->ring.bytes = size.bytes != 0 ? size.bytes : ~0ull;
   g_ring.closed.store(false, std::memory_order_relaxed);
   g_ring.no_room.store(false, std::memory_order_relaxed);
-  g_ring.on.store(true, std::memory_order_relaxed);
+  g_ring.on.store(true, std::memory_order_release);
   return true;
 }
 
@@ -227,19 +227,19 @@ void give_to_ring(format::Block* block, uint16_t generation) {
   for (uint64_t tries = 0; tries <= kLook; ++tries) {
     const uint64_t at = g_ring.tail.fetch_add(1, std::memory_order_acq_rel);
     uint64_t empty = kEmpty;
-    if (g_ring.cells[at & g_ring.mask].compare_exchange_strong(empty, entry, std::memory_order_release)) return;
+    if (g_ring.cells[at & g_ring.mask].compare_exchange_strong(empty, entry, std::memory_order_acq_rel)) return;
   }
   // There are more blocks than the queue has cells: this block keeps its records and is not used again.
 }
 
 void tend_ring() {
   if (!in_ring() || g_ring.left.load(std::memory_order_relaxed) != 0) return;
-  const uint64_t head = g_ring.head.load(std::memory_order_relaxed);
-  const uint64_t tail = g_ring.tail.load(std::memory_order_relaxed);
+  const uint64_t head = g_ring.head.load(std::memory_order_acquire);
+  const uint64_t tail = g_ring.tail.load(std::memory_order_acquire);
   if (g_ring.touched < head) g_ring.touched = head;
   const uint64_t until = tail < head + kRingAheadBlocks ? tail : head + kRingAheadBlocks;
   for (; g_ring.touched < until; ++g_ring.touched) {
-    const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_relaxed);
+    const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_acquire);
     if (!is_block(entry) || generation_of(entry) != ring_generation()) continue;
     // If the kernel has written the page back, it is read-only, and the first store would wait for the file system
     // inside a hook.

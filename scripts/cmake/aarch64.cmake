@@ -1,5 +1,5 @@
-# Cross-compiles for aarch64 Linux (cmake --preset aarch64). `scripts/setup --aarch64` unpacks Debian's arm64 packages in
-# build/aarch64-root: the libraries that prof links, and what the tests run. The toolkit's headers are the same on both.
+# Cross-compiles for aarch64 Linux (cmake --preset aarch64). `scripts/setup --aarch64` unpacks Debian's arm64 packages
+# in build/aarch64-root: the libraries that prof links, and what the tests run. It also unpacks NVIDIA's headers for it.
 get_filename_component(prof_root ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -84,8 +84,6 @@ int run(int argc, char** argv) {
   add_handle_map(models);
   add_intern(models);
   add_rule_table(models);
-  add_ring(models);
-  add_chunks(models);
   unsigned iterations = 3000;
   bool weaken = false;
   int only = 0;

@@ -30,7 +30,5 @@ class Models {
 void add_handle_map(Models& models);
 void add_intern(Models& models);
 void add_rule_table(Models& models);
-void add_ring(Models& models);
-void add_chunks(Models& models);
 
 }  // namespace model

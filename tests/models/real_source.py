@@ -10,7 +10,6 @@ import re
 import sys
 
 ORDER = re.compile(r"std::memory_order_(\w+)")
-SAID = (r"static model::atomic<bool> said\{false\};", "bool said = false;")
 # name of the output, source, what relacy cannot execute as it is (expression, replacement): large constants, memory of
 # the kernel, and what another process reads
 SOURCES = [
@@ -24,21 +23,6 @@ SOURCES = [
     ("intern_grow", "preload/record/intern.cpp", [
         (r"^.*(?=bool InternTable::grow)", ""), (r"bool open_intern_tables.*$", "")]),
     ("rule_table", "preload/stacks/rule_table.h", [(r"1u << 15", "1")]),
-    ("ring", "preload/log/ring.cpp", [
-        SAID,
-        (r"void note_overwritten.*?\n}\n\n.*?\n}\n", "void empty(format::Block* block) { overwrite(block); }\n"),
-        (r"1u << 16", "4"), (r"kLook = 256", "kLook = 6"), (r"tries < 50", "tries < 5000"),
-        (r"return __atomic_load_n\(&block->header.in_call_tick, __ATOMIC_RELAXED\)",
-         "return block->sealed_tick.load(rl::mo_relaxed, $)"),
-        (r"struct Ring {", "struct RingState {"), (r"Ring g_ring;", "RingState g_ring;"),
-        (r'__attribute__\(\(no_sanitize\("thread"\)\)\)', "")]),
-    ("chunks", "preload/log/chunks.cpp", [
-        SAID, (r"kMaxSlabs = 4096", "kMaxSlabs = 8"), (r"kSpares = 256", "kSpares = 2"),
-        (r"  uint32_t blocks;\n  format::Block\* base;\n  uint64_t offset;",
-         "  plain<uint32_t> blocks; plain<format::Block*> base; plain<uint64_t> offset;"),
-        (r"kLargestSlab;", "64u << 20;"),
-        (r"bytes < kSmallestSlab \? kSmallestSlab : bytes > kLargestSlab \? kLargestSlab : bytes", "bytes"),
-        (r"exchange\(true\)", "exchange(true, rl::mo_seq_cst, $)"), (r"__atomic_fetch_or[^;]*;", ";")]),
 ]
 
 
