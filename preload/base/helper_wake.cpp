@@ -11,12 +11,16 @@ namespace prof::preload {
 namespace {
 
 std::atomic<uint32_t> g_wakes{0};  // futex word
+std::atomic<long> g_helper{0};     // its thread id
 
 }  // namespace
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   return raw_call(SYS_futex, word_of(&word), operation | FUTEX_PRIVATE_FLAG, value, word_of(timeout));
 }
+
+void note_helper_thread() { g_helper.store(raw_call(SYS_gettid), std::memory_order_relaxed); }
+bool on_helper_thread() { return g_helper.load(std::memory_order_relaxed) == raw_call(SYS_gettid); }
 
 void wake_helper() {
   g_wakes.fetch_add(1, std::memory_order_release);

@@ -9,6 +9,10 @@ struct timespec;
 
 namespace prof::preload {
 
+// The helper thread calls the first one when it starts.
+void note_helper_thread();
+bool on_helper_thread();
+
 // Wakes the helper thread. It costs one futex call, once in 25,000 records. Keeps errno.
 void wake_helper();
 

@@ -54,6 +54,7 @@ void* helper_main(void* epoch_argument) {
   const uint64_t epoch = reinterpret_cast<uint64_t>(epoch_argument);
   OwnCalls own;
   g_helper_tid.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_release);
+  note_helper_thread();
   prctl(PR_SET_NAME, "libprof", 0, 0, 0);
   uint64_t next_anchor = monotonic_ns();
   uint64_t next_flush = next_anchor + options().flush;

@@ -55,7 +55,7 @@ std::string_view refusal_of_options() {
 
 namespace {
 
-constexpr uint64_t kReadEvery = 100'000'000, kLookEvery = 10'000'000;
+constexpr uint64_t kReadEvery = 100'000'000, kReadRarely = 800'000'000, kLookEvery = 10'000'000;
 constexpr uint64_t kUnloadWait = 50'000'000, kYieldWait = 150'000'000;
 constexpr uint32_t kSessions = 16;
 
@@ -65,13 +65,14 @@ struct Sampled {
   std::atomic<bool> ending{false};
   std::atomic<bool> gone{false};  // set by the hook when the context has ended
   // Below: guarded by g_lock.
-  bool refused = false, read_at_end = false;
+  bool over = false;  // read no more, though CUPTI may still sample
+  bool read_at_end = false;
   format::ContextId id{};
   PcSession session;
   uint64_t due_ns = 0;
   uint64_t late_seen = 0;  // value of g_late at the last read
   // PROF_PC_SAMPLING=auto
-  uint32_t changes = 0;
+  uint64_t read_every_ns = kReadEvery;
   uint64_t window_since_ns = 0, window_spent_ns = 0;
 };
 Sampled g_sampled[kSessions];
@@ -201,38 +202,10 @@ void write_batch(const Sampled& sampled, uint32_t flags) {
 }
 
 // The caller holds the lock and is inside a scope that records.
-void close_session(Sampled& sampled) {
+void end_session(Sampled& sampled) {
   const bool late = g_late.load(std::memory_order_seq_cst) != sampled.late_seen;
   if (sampled.session.is_open() && sampled.session.close()) write_batch(sampled, late ? format::kPcAmbiguous : 0);
-}
-
-void end_session(Sampled& sampled) {
-  close_session(sampled);
   sampled.session.abandon();
-}
-
-// The period of `auto` with samples 2^less times as rare, or the present one.
-uint32_t longer_period(Sampled& sampled, uint32_t less) {
-  const uint32_t period = sampled.session.period();
-  if (!options().pc_sampling.automatic || sampled.changes == 3 || period + less > option::PcPeriod::kMost)
-    return period;
-  ++sampled.changes;
-  return period + less;
-}
-
-// After the buffer was full. `auto` takes fewer samples from then on.
-bool sample_again(Sampled& sampled) {
-  count(LossCounter::pc_buffer_full);
-  const CUcontext context = sampled.session.context();
-  const uint32_t period = longer_period(sampled, 2);
-  sampled.session.close();  // its samples are lost
-  return sampled.session.reopen(context, period);
-}
-
-void refuse_session(Sampled& sampled) {
-  refuse("PC samples of a context end: ", sampled.session.reason());
-  end_session(sampled);
-  sampled.refused = true;
 }
 
 // Reads all samples that are ready. The caller holds the lock and is inside a scope that records. CUPTI finds the
@@ -250,16 +223,21 @@ void read_session(Sampled& sampled, Until until) {
     if (ok) write_batch(sampled, flags);
   }
   if (read == PcSession::Read::Done) sampled.late_seen = late;
-  if (read == PcSession::Read::Full && !g_over.load()) ok = sample_again(sampled);
-  if (!ok) refuse_session(sampled);
+  if (read == PcSession::Read::Full) count(LossCounter::pc_buffer_full);
+  if (!ok) {
+    refuse("PC samples of a context end: ", sampled.session.reason());
+  } else if (read == PcSession::Read::Full) {
+    refuse("PC samples of a context end: ", "the hardware's buffer was full; sample more rarely (PROF_PC_SAMPLING)");
+  }
+  sampled.over = !ok || read == PcSession::Read::Full;
   const uint64_t now = monotonic_ns();
   count(LossCounter::pc_read_ns, now - begin);
   sampled.window_spent_ns += now - begin;
-  sampled.due_ns = now + kReadEvery;
+  sampled.due_ns = now + sampled.read_every_ns;
 }
 
-// PROF_PC_SAMPLING=auto: reading takes at most 3 % of a core, in windows of two seconds.
-void adapt_period(Sampled& sampled, uint64_t now_ns) {
+// PROF_PC_SAMPLING=auto: reading takes at most 3 % of a core, in windows of two seconds; else it becomes rarer.
+void adapt_reads(Sampled& sampled, uint64_t now_ns) {
   constexpr uint64_t kWindow = 2'000'000'000;
   if (sampled.window_since_ns == 0) sampled.window_since_ns = now_ns;
   const uint64_t passed = now_ns - sampled.window_since_ns;
@@ -267,20 +245,17 @@ void adapt_period(Sampled& sampled, uint64_t now_ns) {
   const bool much = sampled.window_spent_ns > passed / 100 * 3;
   sampled.window_since_ns = now_ns;
   sampled.window_spent_ns = 0;
-  if (!much) return;
-  const uint32_t period = longer_period(sampled, 1);
-  if (period == sampled.session.period()) return;
-  const CUcontext context = sampled.session.context();
-  close_session(sampled);
-  if (!sampled.session.reopen(context, period)) return refuse_session(sampled);
-  explain("PC samples take too much time: their period is 2^", Decimal(period).text(), " cycles now");
+  if (!much || !options().pc_sampling.automatic || sampled.read_every_ns == kReadRarely) return;
+  sampled.read_every_ns *= 2;
+  explain("PC samples take too much time: they are read each ", Decimal(sampled.read_every_ns / 1'000'000).text(),
+          " ms now");
 }
 
 // The caller holds the lock and is inside a scope that records.
 void open_session(Sampled& sampled, CUcontext context, format::ContextId id) {
   sampled.id = id;
-  sampled.refused = sampled.read_at_end = false;
-  sampled.changes = 0;
+  sampled.over = sampled.read_at_end = false;
+  sampled.read_every_ns = kReadEvery;
   sampled.window_since_ns = sampled.window_spent_ns = 0;
   sampled.late_seen = g_late.load(std::memory_order_relaxed);
   sampled.ending.store(false, std::memory_order_relaxed);
@@ -290,7 +265,7 @@ void open_session(Sampled& sampled, CUcontext context, format::ContextId id) {
   const auto period = static_cast<uint32_t>(options().pc_sampling.exponent);
   if (!sampled.session.open(g_cupti.api, context, period)) {
     refuse("no PC samples of a context: ", sampled.session.reason());
-    sampled.refused = true;
+    sampled.over = true;
     return;
   }
   // CUPTI's libraries have exit handlers of their own, which must run after ours.
@@ -340,9 +315,10 @@ void read_due(uint64_t now_ns) {
   for (Sampled& sampled : g_sampled) {
     if (sampled.context.load(std::memory_order_acquire) == nullptr) continue;
     const bool ending = sampled.ending.load(std::memory_order_seq_cst);
-    if (sampled.session.is_open() && (ending ? !sampled.read_at_end : asked || sampled.due_ns <= now_ns)) {
+    if (sampled.session.is_open() && !sampled.over &&
+        (ending ? !sampled.read_at_end : asked || sampled.due_ns <= now_ns)) {
       read_session(sampled, {now_ns + kReadEvery});
-      if (!ending && sampled.session.is_open()) adapt_period(sampled, monotonic_ns());
+      if (!ending) adapt_reads(sampled, monotonic_ns());
     }
     sampled.read_at_end = ending;
   }
@@ -371,7 +347,7 @@ void end_all(uint64_t stop_ns) {
     if (sampled.context.load(std::memory_order_acquire) == nullptr) continue;
     const bool ending = sampled.ending.load(std::memory_order_acquire);
     if (recording && sampled.session.is_open() && !ending) {
-      read_session(sampled, {stop_ns});
+      if (!sampled.over) read_session(sampled, {stop_ns});
       end_session(sampled);
     }
     sampled.session.abandon();
@@ -464,6 +440,28 @@ void finish_pc_sampling() {
   errno = saved;
 }
 
+void stop_pc_sampling() {
+  if (!pc_sampling_on() || !on_helper_thread()) return finish_pc_sampling();
+  g_over.store(true, std::memory_order_seq_cst);
+  futex(g_served, FUTEX_WAKE, INT32_MAX, nullptr);
+  if (g_lock.take(monotonic_ns()) != OwnedLock::Taken::No) {
+    const ThreadScope scope;
+    const CuptiCall call;
+    for (Sampled& sampled : g_sampled) {
+      if (scope.recording() && sampled.context.load(std::memory_order_acquire) != nullptr &&
+          sampled.session.is_open() && !sampled.over)
+        read_session(sampled, {monotonic_ns() + kReadEvery});
+    }
+    g_lock.give();
+  }
+  keep_cubins();
+  if (any_session()) {
+    static std::atomic<bool> said{false};
+    say(said, "CUPTI goes on sampling after the recording ended: it cannot be ended beside the program's launches");
+  }
+  g_pc_sampling.store(false, std::memory_order_relaxed);
+}
+
 void abandon_pc_sampling() {
   g_pc_sampling.store(false, std::memory_order_relaxed);
   g_lock.abandon();
@@ -521,6 +519,7 @@ void yield_pc_sampling(const char* function) {
 void open_pc_sampling() {}
 uint64_t tend_pc_sampling(uint64_t) { return ~0ull; }
 void finish_pc_sampling() {}
+void stop_pc_sampling() {}
 void abandon_pc_sampling() {}
 void read_pc_samples_before_unload() {}
 void pc_before_context_end(CUcontext) {}

@@ -2,7 +2,8 @@
 // each context while kernels run as usual. Only the helper thread reads them; no launch calls anything here.
 //
 //   GPU activity is on       the helper thread opens a session for each context (CUPTI refuses the other order)
-//   each 100 ms              it reads the samples -> pc_batch, pc_samples events
+//   each 100 ms              it reads the samples -> pc_batch, pc_samples events; `auto`: up to 800 ms, if that takes
+//                            more than 3 % of a core
 //   a module is unloaded     the hook waits at most 50 ms until the helper thread has read its samples. CUPTI knows
 //                            samples by their address, which the next module may have
 //   a profiler of the program needs the same hardware   sampling ends before its call
@@ -25,7 +26,9 @@ void open_pc_sampling();  // reads the option
 void describe_pc_sampling();
 // The helper thread's rounds. Returns the time of the next one, CLOCK_MONOTONIC ns; ~0: never.
 uint64_t tend_pc_sampling(uint64_t now_ns);
-void finish_pc_sampling();   // bounded by PROF_EXIT_WAIT
+void finish_pc_sampling();  // bounded by PROF_EXIT_WAIT
+// The recording ends, and the program goes on. On the helper thread sampling is not ended: see pc_session.h.
+void stop_pc_sampling();
 void abandon_pc_sampling();  // the child of a fork: without a call of CUPTI
 
 // Called before the real call on a thread of the program, if pc_sampling_on(). Both wait at most 50 ms.

@@ -52,7 +52,11 @@ bool PcSession::open(const Cupti& api, CUcontext context, uint32_t period) {
     context_ = nullptr;
     return false;
   }
-  return reopen(context, period);
+  context_ = context;
+  period_ = period;
+  if (enable()) return true;
+  abandon();
+  return false;
 }
 
 bool PcSession::enable() {
@@ -175,14 +179,6 @@ PcSession::Read PcSession::read() {
     return Read::Refused;
   }
   return read_->remainingNumPcs != 0 ? Read::More : Read::Done;
-}
-
-bool PcSession::reopen(CUcontext context, uint32_t period) {
-  context_ = context;
-  period_ = period;
-  if (enable()) return true;
-  abandon();
-  return false;
 }
 
 bool PcSession::close() {

@@ -2,8 +2,11 @@
 // if CUPTI refused; reason() has the cause. The continuous mode is used: kernels run as without it.
 //
 //   open() read() … read() close()
-//                 close() reopen()      with another period: once samples were read, CUPTI ignores a new period and
-//                                       reports success (measured, CUPTI 13.0 on an H200)
+//
+// Measured with CUPTI 13.0 on an H200: once samples were read, CUPTI ignores a new period and reports success. A
+// program that launches while another thread ends sampling and starts it again hangs (2 of 2 runs). So the period of a
+// session is constant, and close() is for times when the program's threads make no calls: inside one of its calls, or
+// at its end.
 #pragma once
 
 #include "preload/capture/cupti/cupti_library.h"
@@ -28,14 +31,12 @@ class PcSession {
     Done,
     More,
     Full
-  };  // More: further samples are ready; Full: they were lost, and CUPTI takes none until close() and reopen()
+  };  // More: further samples are ready; Full: they were lost, and CUPTI takes no more
   // Samples since the last read, in data(). Valid until the next call.
   Read read();
   const CUpti_PCSamplingData& data() const { return *newest_; }
   // Ends sampling. True: data() has the last samples, with the period of the session.
   bool close();
-  // After close(): the same context again. Takes 0.2 s together with close().
-  bool reopen(CUcontext context, uint32_t period);
   void abandon();  // without a call
 
   CUcontext context() const { return context_; }

@@ -21,7 +21,8 @@ void* map_slots(size_t bytes) { return map_pages<uint64_t>(bytes); }
 #include "intern_grow.inc"
 #undef munmap
 
-// kOpening: the first thread opens the table meanwhile. Every thread defines contents and looks for those of others. Segments have 1, 4 and 16 slots.
+// kOpening: the first thread opens the table meanwhile. Every thread defines contents and looks for those of others.
+// Segments have 1, 4 and 16 slots.
 template <bool kOpening> struct InternTest : rl::test_suite<InternTest<kOpening>, 3> {
   static constexpr uint64_t kContents = 3;
   InternTable* table;

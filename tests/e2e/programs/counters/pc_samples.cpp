@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -28,16 +29,6 @@ bool sampled(CUcontext context) {
   if (query == nullptr && cupti() != nullptr)
     query = reinterpret_cast<bool (*)(CUcontext)>(dlsym(cupti(), "sim_pc_sampled"));
   return query != nullptr && query(context);
-}
-
-void await_period(CUcontext context, uint32_t period) {
-  const auto query = cupti_function<uint32_t(CUcontext)>("sim_pc_period");
-  for (int i = 0; i < 20'000; ++i) {
-    if (query(context) == period) return;
-    usleep(1000);
-  }
-  fprintf(stderr, "the period is not 2^%u after 20 s\n", period);
-  exit(98);
 }
 
 void await_sampled(CUcontext context, bool yes = true) {
@@ -61,6 +52,13 @@ struct Module {
 void run(CUfunction function, int times) {
   for (int i = 0; i < times; ++i) SIM_CHECK(launch(function));
   SIM_CHECK(cuCtxSynchronize());
+}
+
+template <class Time> void launch_for(Time time, CUfunction function) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+    run(function, 1);
+    usleep(500);
+  }
 }
 
 // The first launch enables GPU activity, and with it PC samples.
@@ -144,10 +142,17 @@ int main(int, char** arguments) {
       run(module.function, 1 + i % 3);
       SIM_CHECK(cuModuleUnload(module.module));
     }
+  } else if (what == "duration") {
+    const Module module("a cubin");
+    run(module.function, 10);
+    launch_for(std::chrono::seconds(4), Module("another cubin", "unsampled").function);
+    puts(sampled(context) ? "still sampled" : "not sampled");
   } else if (what == "longer") {
     const Module module("a cubin");
     run(module.function, 10);
-    await_period(context, 17);
+    usleep(1'000'000);
+    launch_for(std::chrono::seconds(2),
+               Module("another cubin", "unsampled").function);  // reads are timed in windows of 2 s
     run(module.function, 10);
   } else if (what == "late") {
     const Module module("a cubin");
