@@ -45,7 +45,10 @@ struct HandleMapEraseTest : rl::test_suite<HandleMapEraseTest, 2> {
   HandleMap<1>* map;
   rl::var<int> data[8];
   void before() { map = new HandleMap<1>; }
-  void after() { map->free_parts(); delete map; }
+  void after() {
+    map->free_parts();
+    delete map;
+  }
   void thread(unsigned index) {
     if (index == 0) {
       data[1]($) = 1;

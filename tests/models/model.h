@@ -25,9 +25,9 @@
 namespace model {
 
 inline int g_errno = 0;
-extern int g_weak_site;               // 0: none
-extern rl::memory_order g_weak_to;    // what the site has then
-extern bool g_reached[1000];          // which sites an execution reached
+extern int g_weak_site;             // 0: none
+extern rl::memory_order g_weak_to;  // what the site has then
+extern bool g_reached[1000];        // which sites an execution reached
 
 inline rl::memory_order order(int site, rl::memory_order written) {
   g_reached[site] = true;
