@@ -158,7 +158,7 @@ std::string text_of(const Form& form, const std::vector<LiveSample>& samples, co
   if (form.name == "json") return live_json(samples);
   if (form.name == "openmetrics") return live_openmetrics(samples);
   if (samples.empty()) return fmt::format("no process records into {}\n", options.target);
-  const std::string text = live_text(samples, options.limit);
+  std::string text = live_text(samples, options.limit);
   const size_t width = options.output.terminal_columns();
   if (width == 0) return text;
   std::string fitting;

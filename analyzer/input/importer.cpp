@@ -64,7 +64,8 @@ std::string conversion_of(const FileHead& head) {
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
       if (word == "FILE") word = shell_word(head.path);
       if (word.starts_with("STEM")) word = shell_word(stem + word.substr(4));
-      command += (command.empty() ? "" : " ") + word;
+      if (!command.empty()) command += ' ';
+      command += word;
     }
     return fmt::format("{}, which prof does not read; convert it first: {}", format.what, command);
   }
