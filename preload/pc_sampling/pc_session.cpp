@@ -65,13 +65,8 @@ bool PcSession::enable() {
   params.ctx = context_;
   const CUptiResult result = api_->cuptiPCSamplingEnable(&params);
   if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingEnable", result);
-  if (configure(period_, false) && find_reasons() && make_buffer() && configure(period_, true) && drop_first())
-    return true;
-  CUpti_PCSamplingDisableParams disable{};
-  disable.size = CUpti_PCSamplingDisableParamsSize;
-  disable.ctx = context_;
-  api_->cuptiPCSamplingDisable(&disable);
-  return false;
+  // If one of these fails, CUPTI goes on sampling: it cannot be ended beside launches.
+  return configure(period_, false) && find_reasons() && make_buffer() && configure(period_, true) && drop_first();
 }
 
 bool PcSession::find_reasons() {
