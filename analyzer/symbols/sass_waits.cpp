@@ -245,7 +245,7 @@ void SassWaits::seek_barrier(uint32_t from, unsigned barrier, std::vector<uint32
   });
 }
 
-// The last instruction of that kind on each path. A branch is waited for directly behind it.
+// The last instruction of that kind on each path. Only the next instruction waits for a branch.
 void SassWaits::seek_last(uint32_t from, SassStall stall, std::vector<uint32_t>& found) const {
   walk_back(from, [&](uint32_t i) {
     const bool is_it = operations_[i].stall == stall && !operations_[i].never;

@@ -21,7 +21,7 @@ inline uint64_t page_size() {
   return bytes != 0 ? bytes : 4096;
 }
 inline uint64_t page_begin(uint64_t address) { return address & ~(page_size() - 1); }
-// How far `memory` is behind the beginning of its page.
+// The distance of `memory` from the beginning of its page, in bytes.
 inline size_t bytes_into_page(const void* memory) { return reinterpret_cast<uintptr_t>(memory) & (page_size() - 1); }
 
 }  // namespace prof::preload

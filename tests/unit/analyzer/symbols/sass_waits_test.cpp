@@ -52,7 +52,7 @@ class Listing {
   SassSection section_;
 };
 
-// As an H200 samples it: the warps that wait at __syncthreads() are at the branch behind it.
+// As an H200 samples it: the warps that wait at __syncthreads() are at the branch after it.
 TEST(SassWaits, NameTheLastBarrierOnEachPathForWarpsThatWaitAtABarrier) {
   const Listing code = {"@P1 BRA `(.L_1)",
                         "BAR.SYNC.DEFER_BLOCKING 0x0",
