@@ -451,6 +451,7 @@ void stop_pc_sampling() {
       if (scope.recording() && sampled.context.load(std::memory_order_acquire) != nullptr &&
           sampled.session.is_open() && !sampled.over)
         read_session(sampled, {monotonic_ns() + kReadEvery});
+      sampled.session.leave();
     }
     g_lock.give();
   }

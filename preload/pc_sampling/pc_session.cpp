@@ -65,8 +65,10 @@ bool PcSession::enable() {
   params.ctx = context_;
   const CUptiResult result = api_->cuptiPCSamplingEnable(&params);
   if (result != CUPTI_SUCCESS) return refuse("cuptiPCSamplingEnable", result);
-  // If one of these fails, CUPTI goes on sampling: it cannot be ended beside launches.
-  return configure(period_, false) && find_reasons() && make_buffer() && configure(period_, true) && drop_first();
+  if (configure(period_, false) && find_reasons() && make_buffer() && configure(period_, true) && drop_first())
+    return true;
+  leave();  // sampling cannot be ended beside launches
+  return false;
 }
 
 bool PcSession::find_reasons() {
@@ -184,6 +186,11 @@ bool PcSession::close() {
   const CUptiResult result = api_->cuptiPCSamplingDisable(&params);
   context_ = nullptr;
   return result == CUPTI_SUCCESS || refuse("cuptiPCSamplingDisable", result);
+}
+
+void PcSession::leave() {
+  buffer_ = {};
+  abandon();
 }
 
 void PcSession::abandon() {

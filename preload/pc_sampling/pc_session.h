@@ -37,7 +37,8 @@ class PcSession {
   const CUpti_PCSamplingData& data() const { return *newest_; }
   // Ends sampling. True: data() has the last samples, with the period of the session.
   bool close();
-  void abandon();  // without a call
+  void abandon();  // without a call; CUPTI does not sample, or the context has ended
+  void leave();    // without a call; CUPTI goes on sampling and keeps the buffer, which stays mapped
 
   CUcontext context() const { return context_; }
   bool is_open() const { return context_ != nullptr; }

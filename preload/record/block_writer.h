@@ -9,7 +9,6 @@
 // leaves whole records. A record near the end of a block is first encoded in a buffer on the stack.
 #pragma once
 
-#include "preload/base/cache_line.h"
 #include "preload/format/codec.h"
 #include "preload/log/chunks.h"
 #include "preload/log/count.h"
@@ -88,9 +87,6 @@ class BlockWriter {
   void enter_call(uint32_t api, uint64_t tick) {
     if (block_ == nullptr) [[unlikely]]
       return;
-    // The record is written when the driver returns. Its line is then in the cache: a file's page was zeroed by another
-    // core.
-    fetch_for_writing(block_->payload + used_ + kCacheLineBytes);
     block_->header.in_call_tick = tick;
     std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
   }

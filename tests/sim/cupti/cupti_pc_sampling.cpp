@@ -185,7 +185,10 @@ void pc_module_loaded(State&, const ModuleRecord& module) {
 
 void pc_context_ends(CUcontext context) {
   const std::lock_guard<std::mutex> lock(g_pc_mutex);
-  pc_contexts().erase(context);
+  const auto found = pc_contexts().find(context);
+  if (found == pc_contexts().end()) return;
+  if (found->second.data != nullptr) found->second.data->remainingNumPcs = 0;  // sampling ends: the buffer is used
+  pc_contexts().erase(found);
 }
 
 }  // namespace sim

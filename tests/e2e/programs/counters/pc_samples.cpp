@@ -147,6 +147,7 @@ int main(int, char** arguments) {
     run(module.function, 10);
     launch_for(std::chrono::seconds(4), Module("another cubin", "unsampled").function);
     puts(sampled(context) ? "still sampled" : "not sampled");
+    SIM_CHECK(cuDevicePrimaryCtxReset(0));  // CUPTI uses the buffer of the session once more
   } else if (what == "longer") {
     const Module module("a cubin");
     run(module.function, 10);
