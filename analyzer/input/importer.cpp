@@ -63,7 +63,7 @@ std::string conversion_of(const FileHead& head) {
       std::string word(rest.substr(0, rest.find(' ')));
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
       if (word == "FILE") word = shell_word(head.path);
-      if (word.starts_with("STEM")) word = shell_word(stem + word.substr(4));
+      if (word.starts_with("STEM")) word = shell_word(fmt::format("{}{}", stem, std::string_view(word).substr(4)));
       if (!command.empty()) command += ' ';
       command += word;
     }
