@@ -42,9 +42,9 @@ struct PcBatchRow {
 // Samples of one instruction with one reason in one batch, by process, then by time.
 struct PcSampleTable {
   Column<int64_t> time_ns;  // of the batch
-  Column<uint64_t> offset;  // of the instruction in its function, bytes
-  Column<uint64_t> samples;
-  Column<uint64_t> not_issued;  // those of `samples` in whose cycle the warp's scheduler issued no instruction
+  Column<uint32_t> offset;  // of the instruction in its function, bytes
+  Column<uint32_t> samples;
+  Column<uint32_t> not_issued;  // those of `samples` in whose cycle the warp's scheduler issued no instruction
   Column<StringId> function;    // mangled
   Column<StringId> reason;      // CUPTI's name, without kPcNotIssued
   Column<uint32_t> cubin;       // index into `cubins`; 0: not known

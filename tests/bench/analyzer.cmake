@@ -8,6 +8,7 @@ if(TARGET prof_analyzer)
     target_link_libraries(${bench} PRIVATE prof_analyzer prof_warnings)
   endforeach()
   configure_file(kineto_ranks_bench.py kineto_ranks_bench COPYONLY)  # runs prof on many traces of kineto_import_bench
+  configure_file(pc_samples_bench.py pc_samples_bench COPYONLY)  # runs prof on a log of PC samples
   target_compile_definitions(symbols_bench PRIVATE PROF_BENCH_CXX="${CMAKE_CXX_COMPILER}")
   foreach(bench report_bench shape_report_bench)
     target_compile_definitions(${bench} PRIVATE PROF_BENCH_PROF="$<TARGET_FILE:prof>")

@@ -275,26 +275,39 @@ class Filler {
       return;
     }
     const PcContext& sampled = ids_.pc_sampled[context];
-    StagedPcSample row;
-    row.tick = r.time;
-    row.function = ids_.texts.find_or(index(r.function), 0);
-    row.cubin = ids_.cubins.find_or(index(r.cubin), 0);
-    row.device = sampled.device;
-    row.period = static_cast<uint8_t>(r.period);
-    row.ambiguous = (r.flags & format::kPcAmbiguous) != 0 ? 1 : 0;
-    const size_t first = to_.pc_samples.size();
+    StagedPcRecord record;
+    record.tick = r.time;
+    record.function = ids_.texts.find_or(index(r.function), 0);
+    record.cubin = ids_.cubins.find_or(index(r.cubin), 0);
+    record.device = sampled.device;
+    record.period = static_cast<uint8_t>(r.period);
+    record.ambiguous = (r.flags & format::kPcAmbiguous) != 0 ? 1 : 0;
+    record.first = to_.pc_entries.size();
     pc_not_issued_.clear();
+    bool fits = true;
     r.places.for_each([&](uint64_t place) {
       const uint32_t reason = format::PcSamples::reason_of(place);
       const bool known = reason < sampled.reasons.size();
-      row.offset = format::PcSamples::offset_of(place);
-      row.reason = known ? index(sampled.reasons[reason].name) : 0;
-      to_.pc_samples.push_back(row);
+      const uint64_t offset = format::PcSamples::offset_of(place);
+      fits = fits && offset <= UINT32_MAX;
+      to_.pc_entries.push_back(
+          {static_cast<uint32_t>(offset), 0, 0, known ? index(sampled.reasons[reason].name) : 0});
       pc_not_issued_.push_back(known && sampled.reasons[reason].not_issued);
     });
-    size_t next = first;
-    r.samples.for_each([&](uint64_t samples) { to_.pc_samples[next++].samples = samples; });
-    join_not_issued(first);
+    size_t next = record.first;
+    uint64_t all = 0;
+    r.samples.for_each([&](uint64_t samples) {
+      fits = fits && samples <= UINT32_MAX && (all += samples) <= UINT32_MAX;
+      to_.pc_entries[next++].samples = static_cast<uint32_t>(samples);
+    });
+    if (!fits) {
+      to_.pc_entries.resize(record.first);
+      ++to_.pc_samples_unreadable;
+      return;
+    }
+    join_not_issued(record.first);
+    record.end = to_.pc_entries.size();
+    to_.pc_records.push_back(record);
   }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
@@ -307,17 +320,15 @@ class Filler {
   // Makes one row of the two counts of a sample. Entries of an instruction are adjacent, at most one for each reason.
   // The recorder may write the two counts into two records. Then a row has the one and another row the other.
   void join_not_issued(size_t first) {
-    Column<StagedPcSample>& rows = to_.pc_samples;
+    Column<StagedPcEntry>& rows = to_.pc_entries;
     size_t kept = first;
     for (size_t i = first, of_offset = first; i < rows.size(); ++i) {
-      const StagedPcSample row = rows[i];
+      const StagedPcEntry row = rows[i];
       if (kept == first || rows[kept - 1].offset != row.offset) of_offset = kept;
       of_offset = std::max(of_offset, kept - std::min<size_t>(kept, size_t{1} << format::PcSamples::kReasonBits));
       size_t at = of_offset;
       while (at < kept && rows[at].reason != row.reason) ++at;
-      if (at == kept)
-        rows[kept++] = {row.tick,   row.offset, 0,          0,          row.function,
-                        row.reason, row.cubin,  row.device, row.period, row.ambiguous};
+      if (at == kept) rows[kept++] = {row.offset, 0, 0, row.reason};
       (pc_not_issued_[i - first] ? rows[at].not_issued : rows[at].samples) += row.samples;
     }
     rows.resize(kept);

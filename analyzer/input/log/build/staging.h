@@ -114,14 +114,20 @@ struct StagedPcBatch {
   PcBatchRow row;  // without process and time
 };
 
-// An entry of a pc_samples record, joined with the entry of the same reason for cycles without an issue.
-struct StagedPcSample {
+// A pc_samples record.
+struct StagedPcRecord {
   uint64_t tick = 0;
-  uint64_t offset = 0, samples = 0, not_issued = 0;
-  uint32_t function = 0, reason = 0;  // StringId
-  uint32_t cubin = 0;                 // index of PcSampleTable::cubins
+  size_t first = 0, end = 0;  // its entries
+  uint32_t function = 0;      // StringId
+  uint32_t cubin = 0;         // index of PcSampleTable::cubins
   DeviceId device{};
   uint8_t period = 0, ambiguous = 0;
+};
+
+// An entry of it, joined with the entry of the same reason for cycles without an issue.
+struct StagedPcEntry {
+  uint32_t offset = 0, samples = 0, not_issued = 0;
+  uint32_t reason = 0;  // StringId
 };
 
 // A call_arguments record.
@@ -197,8 +203,9 @@ struct LogTask {
   Column<StagedHostState> host_states;
   uint64_t host_samples_unplaced = 0;  // of threads that the log does not have
   std::vector<StagedPcBatch> pc_batches;
-  Column<StagedPcSample> pc_samples;
-  uint64_t pc_samples_unreadable = 0;  // records: of lost contexts, or with lists that do not fit
+  std::vector<StagedPcRecord> pc_records;
+  Column<StagedPcEntry> pc_entries;
+  uint64_t pc_samples_unreadable = 0;  // records: of lost contexts, or with lists or numbers that do not fit
   std::vector<std::string> texts;      // inline NVTX names
   std::vector<RecordedPayload> payloads;
   std::vector<StagedDeferred> deferred;
