@@ -67,7 +67,6 @@ struct LiveLog::Handler {
   void operator()(const format::FillRun& r, RecordPlace) { operation({}, r.start, r.duration, r.stream); }
   void operator()(const format::GraphRun& r, RecordPlace) { operation({}, r.start, r.duration, r.stream); }
   void operator()(const format::ClockAnchor& r, RecordPlace) {
-    seen(r.tick);
     if (!log.first_anchor_ || r.tick < log.first_anchor_->tick) log.first_anchor_ = r;
     if (!log.last_anchor_ || r.tick > log.last_anchor_->tick) log.last_anchor_ = r;
   }
@@ -110,7 +109,7 @@ double LiveLog::ticks_per_ns() const {
   return rate == 0 ? 1 : static_cast<double>(rate) / 1e9;
 }
 
-// A log that is not being written ends with its last record.
+// A log that is not being written ends with its last call: the last anchor of the clock follows the flush at the end.
 uint64_t LiveLog::now_tick(bool recording) const {
   if (!recording) return last_tick_;
   const uint64_t tick = last_anchor_ ? last_anchor_->tick : tail_.header().start_tick;
