@@ -78,7 +78,7 @@ std::optional<LiveIdleStack> IdleStacks::top(const std::function<bool(uint64_t)>
   std::map<Key, uint64_t> counts;
   LiveIdleStack top;
   for (const format::HostSample& sample : samples_) {
-    if (launching_.count(static_cast<uint32_t>(sample.thread)) == 0 || !is_idle(sample.time)) continue;
+    if (!launching_.contains(static_cast<uint32_t>(sample.thread)) || !is_idle(sample.time)) continue;
     ++counts[{static_cast<uint32_t>(sample.stack), static_cast<uint8_t>(sample.state),
               static_cast<uint8_t>(sample.blocked_in), static_cast<uint32_t>(sample.detail)}];
     ++top.of;

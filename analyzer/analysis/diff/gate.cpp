@@ -163,7 +163,7 @@ class Judge {
       if (row.now.launches != 0 && row.before.launches != 0) return false;
       (row.now.launches != 0 ? now : before).insert(row.name);
     }
-    const auto is_before = [&](std::string_view name) { return before.count(name) != 0; };
+    const auto is_before = [&](std::string_view name) { return before.contains(name); };
     return !now.empty() && !before.empty() && std::none_of(now.begin(), now.end(), is_before);
   }
 
