@@ -30,9 +30,11 @@ int64_t monotonic_ns() {
 struct LiveLog::Handler {
   LiveLog& log;
 
-  void launch(uint64_t end, format::StreamId stream, uint64_t depth, uint32_t flags, uint32_t result) {
+  void launch(uint64_t end, format::StreamId stream, uint64_t depth, uint32_t flags, uint32_t result,
+              RecordPlace place) {
     seen(end);
     const bool submits = (flags & (format::kLaunchCaptured | format::kLaunchNested)) == 0 && result == 0;
+    log.idle_stacks_.add_launch(place.block->thread);
     if (submits) log.launches_.push_back({end, static_cast<uint32_t>(stream), depth + 1});
   }
   void seen(uint64_t tick) { log.last_tick_ = std::max(log.last_tick_, tick); }
@@ -50,9 +52,15 @@ struct LiveLog::Handler {
     log.most_operations_ = std::max(kFirstLimit, 2 * log.operations_.size());
   }
 
-  void operator()(const format::KernelLaunch& r, RecordPlace) { launch(r.end, r.stream, r.depth, r.flags, r.result); }
-  void operator()(const format::MemoryLaunch& r, RecordPlace) { launch(r.end, r.stream, r.depth, r.flags, r.result); }
-  void operator()(const format::GraphLaunch& r, RecordPlace) { launch(r.end, r.stream, r.depth, r.flags, r.result); }
+  void operator()(const format::KernelLaunch& r, RecordPlace place) {
+    launch(r.end, r.stream, r.depth, r.flags, r.result, place);
+  }
+  void operator()(const format::MemoryLaunch& r, RecordPlace place) {
+    launch(r.end, r.stream, r.depth, r.flags, r.result, place);
+  }
+  void operator()(const format::GraphLaunch& r, RecordPlace place) {
+    launch(r.end, r.stream, r.depth, r.flags, r.result, place);
+  }
   void operator()(const format::ApiCall& r, RecordPlace) { seen(r.end); }
   void operator()(const format::AllocCall& r, RecordPlace) {
     seen(r.end);
@@ -67,7 +75,6 @@ struct LiveLog::Handler {
   void operator()(const format::FillRun& r, RecordPlace) { operation({}, r.start, r.duration, r.stream); }
   void operator()(const format::GraphRun& r, RecordPlace) { operation({}, r.start, r.duration, r.stream); }
   void operator()(const format::ClockAnchor& r, RecordPlace) {
-    seen(r.tick);
     if (!log.first_anchor_ || r.tick < log.first_anchor_->tick) log.first_anchor_ = r;
     if (!log.last_anchor_ || r.tick > log.last_anchor_->tick) log.last_anchor_ = r;
   }
@@ -97,6 +104,10 @@ struct LiveLog::Handler {
     log.kernel_names_[static_cast<uint32_t>(r.id)] = static_cast<uint32_t>(r.name);
   }
   void operator()(const format::GpuClock& r, RecordPlace) { log.gpu_clock_ = r; }
+  void operator()(const format::HostSample& r, RecordPlace) { log.idle_stacks_.add(r); }
+  void operator()(const format::StackDef& r, RecordPlace) { log.idle_stacks_.add(r); }
+  void operator()(const format::PythonFrameDef& r, RecordPlace) { log.idle_stacks_.add(r); }
+  void operator()(const format::ImageDef& r, RecordPlace) { log.idle_stacks_.add(r); }
 };
 
 LiveLog::LiveLog(const std::string& path, std::chrono::nanoseconds window) : tail_(path), window_ns_(window.count()) {}
@@ -110,7 +121,7 @@ double LiveLog::ticks_per_ns() const {
   return rate == 0 ? 1 : static_cast<double>(rate) / 1e9;
 }
 
-// A log that is not being written ends with its last record.
+// A log that is not being written ends with its last call: the last anchor of the clock follows the flush at the end.
 uint64_t LiveLog::now_tick(bool recording) const {
   if (!recording) return last_tick_;
   const uint64_t tick = last_anchor_ ? last_anchor_->tick : tail_.header().start_tick;
@@ -156,11 +167,12 @@ void LiveLog::count_memory() {
   memory_events_.clear();
 }
 
-// Keeps the names of kernels. Most texts of a log may be those of NVTX ranges.
+// Keeps the names of kernels and of what is in stacks. Most texts of a log may be those of NVTX ranges.
 void LiveLog::forget_strings() {
   if (string_bytes_ < kMostStringBytes) return;
   std::set<uint32_t> used;
   for (const auto& [kernel, name] : kernel_names_) used.insert(name);
+  idle_stacks_.add_texts(used);
   std::erase_if(strings_, [&](const auto& entry) { return !used.contains(entry.first); });
   string_bytes_ = 0;
 }
@@ -265,6 +277,29 @@ void LiveLog::add_streams(LiveSample& sample, uint64_t from_tick) {
                    [](const LiveStream& a, const LiveStream& b) { return a.depth > b.depth; });
 }
 
+// After add_operations(), which sorts the operations by start.
+void LiveLog::add_idle_stack(LiveSample& sample) {
+  const int64_t to = last_gpu_ns_, from = to - sample.gpu_ns;
+  size_t next = 0;
+  int64_t busy_until = from;
+  const auto is_idle = [&](uint64_t tick) {
+    const std::optional<int64_t> at = gpu_time(tick);
+    if (!at || *at < from || *at > to) return false;
+    for (; next < operations_.size() && operations_[next].start_ns <= *at; ++next)
+      busy_until = std::max(busy_until, operations_[next].end_ns);
+    return *at >= busy_until;
+  };
+  const auto forgotten = [&](uint64_t tick) {
+    const std::optional<int64_t> at = gpu_time(tick);
+    return at && *at < from;
+  };
+  const auto text_of = [&](uint32_t id) {
+    const auto text = strings_.find(id);
+    return text == strings_.end() ? std::string() : text->second;
+  };
+  sample.idle_stack = idle_stacks_.top(forgotten, is_idle, text_of);
+}
+
 void LiveLog::add_health(LiveSample& sample) const {
   sample.damaged_blocks = tail_.damaged_blocks();
   const std::vector<std::string>& names = tail_.counter_names();
@@ -303,6 +338,7 @@ LiveSample LiveLog::sample(std::chrono::nanoseconds survey) {
     sample.launches = launches_.size();
   }
   add_operations(sample);
+  add_idle_stack(sample);
   if (recording && sample.gpu_ns != 0) {
     const std::optional<int64_t> gpu_now = gpu_time(now);
     if (gpu_now) sample.gpu_age_ns = std::max<int64_t>(*gpu_now - last_gpu_ns_, 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyzer/input/log/log_tail.h"
+#include "analyzer/live/idle_stacks.h"
 
 #include <chrono>
 #include <cstdint>
@@ -60,7 +61,8 @@ struct LiveSample {
   std::vector<LiveCopies> copies;
   std::vector<LiveStream> streams;  // with a launch in the window, the deepest first
 
-  std::optional<uint64_t> memory_bytes;  // of the devices, allocated and not freed
+  std::optional<LiveIdleStack> idle_stack;  // while no operation ran in the GPU window; empty: there are no samples
+  std::optional<uint64_t> memory_bytes;     // of the devices, allocated and not freed
   struct Counter {
     std::string name;
     uint64_t value = 0;
@@ -107,6 +109,7 @@ class LiveLog {
   std::optional<int64_t> gpu_time(uint64_t tick) const;
   void add_operations(LiveSample& sample);
   void add_streams(LiveSample& sample, uint64_t from_tick);
+  void add_idle_stack(LiveSample& sample);
   void add_health(LiveSample& sample) const;
   std::string kernel_name(uint32_t id) const;
 
@@ -132,6 +135,7 @@ class LiveLog {
   uint64_t memory_bytes_ = 0;
   bool memory_known_ = true;
   std::string executable_, host_;
+  IdleStacks idle_stacks_;
 };
 
 }  // namespace prof::analyzer

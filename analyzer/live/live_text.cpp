@@ -34,6 +34,14 @@ std::string handle_text(const LiveStream& stream) {
   return stream.gpu_stream ? std::to_string(*stream.gpu_stream) : fmt::format("{:#x}", stream.handle);
 }
 
+std::string idle_text(const LiveIdleStack& idle) {
+  constexpr size_t kShown = 4;  // frames
+  std::string text = fmt::format("{} of {} samples, {}", idle.samples, idle.of, readable_utf8(idle.state));
+  for (size_t i = 0; i < std::min(kShown, idle.frames.size()); ++i)
+    text += (i == 0 ? "; " : " < ") + readable_utf8(idle.frames[i]);
+  return text + (idle.frames.size() > kShown ? " < …" : "");
+}
+
 std::string text_of(const LiveSample& sample, size_t most) {
   std::string text = fmt::format("{} {}{}  {}{}  {}, {:.1f} MiB\n", sample.pid, readable_utf8(sample.executable),
                                  sample.host.empty() ? "" : " on " + readable_utf8(sample.host),
@@ -67,7 +75,7 @@ std::string text_of(const LiveSample& sample, size_t most) {
   if (sample.streams.empty()) line("queue depth", none);
   for (size_t i = 0; i < rows(sample.streams.size()); ++i)
     line("queue depth", fmt::format("{} in stream {}", sample.streams[i].depth, handle_text(sample.streams[i])));
-  line("idle stack", none);
+  line("idle stack", sample.idle_stack ? idle_text(*sample.idle_stack) : none);
   line("memory",
        sample.memory_bytes ? fmt::format("{:.1f} MiB", static_cast<double>(*sample.memory_bytes) / 1048576) : none);
   std::string health;
@@ -118,7 +126,15 @@ std::string json_of(const LiveSample& sample) {
             return fmt::format("{{\"id\":{},\"handle\":{},\"gpu_stream\":{},\"depth\":{}}}", stream.id, stream.handle,
                                or_null(stream.gpu_stream), stream.depth);
           });
-  text += ",\"idle_stack\":null,\"memory_bytes\":" + or_null(sample.memory_bytes);
+  text += ",\"idle_stack\":";
+  if (const std::optional<LiveIdleStack>& idle = sample.idle_stack) {
+    text += fmt::format("{{\"samples\":{},\"of\":{},\"state\":{},\"frames\":{}}}", idle->samples, idle->of,
+                        json_string(idle->state),
+                        array_of(idle->frames, [](const std::string& frame) { return json_string(frame); }));
+  } else {
+    text += "null";
+  }
+  text += ",\"memory_bytes\":" + or_null(sample.memory_bytes);
   text += ",\"lost\":" + array_of(sample.lost, [](const LiveSample::Counter& counter) {
             return fmt::format("{{\"counter\":{},\"value\":{}}}", json_string(counter.name), counter.value);
           });

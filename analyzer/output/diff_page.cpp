@@ -26,15 +26,15 @@ std::string row_of(const DiffRow& row, NameForm names) {
   const char* const color = row.verdict == Verdict::Slower || row.verdict == Verdict::Added      ? "#c0392b"
                             : row.verdict == Verdict::Faster || row.verdict == Verdict::Vanished ? "#1e8449"
                                                                                                  : "inherit";
-  std::string html = fmt::format("<tr><td style=\"color:{}\">{}</td><td>{:g}</td><td>{:g}</td>", color, verdict,
-                                 row.before.launches_a_run(), row.now.launches_a_run());
+  std::string html = fmt::format("<tr><td class=\"text\" style=\"color:{}\">{}</td><td>{:g}</td><td>{:g}</td>", color,
+                                 verdict, row.before.launches_a_run(), row.now.launches_a_run());
   html += time_cell(row.before.ns_a_run(), false) + time_cell(row.now.ns_a_run(), false);
   html += time_cell(row.delta_ns, true) + time_cell(row.count_effect_ns, true) + time_cell(row.speed_effect_ns, true);
   const std::optional<double> speed = row.speed_percent();
   html += fmt::format("<td>{}</td><td>{}</td>", speed ? fmt::format("{:+.2f} %", *speed) : "",
                       row.false_discovery ? fmt::format("{:.4f}", *row.false_discovery) : "");
-  return html + fmt::format("<td>{}</td><td>{}</td><td>{}</td></tr>\n", in_html(diff_name(row.name, names)),
-                            in_html(row.launch_shape), in_html(row.path));
+  return html + fmt::format("<td class=\"text\">{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
+                            in_html(diff_name(row.name, names)), in_html(row.launch_shape), in_html(row.path));
 }
 
 }  // namespace
@@ -44,20 +44,21 @@ void write_diff_page(const DiffAnswer& answer, Sink& sink) {
   const DiffLabels& labels = answer.labels;
   const std::string now = in_html(labels.now), before = in_html(labels.before);
   write_page_head(fmt::format("{} against {}", labels.now, labels.before), sink);
-  sink.write(fmt::format("<h1>{} against {}</h1>\n", now, before));
   const Table table = diff_table(answer);
   for (const std::string& note : table.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
-  sink.write("<pre class=\"t\">\n");
+  sink.write("<pre class=\"scroll\" tabindex=\"0\">\n");
   for (const std::string& line : table.footers) sink.write(in_html(line) + "\n");
-  sink.write("</pre>\n<div class=\"t\" tabindex=\"0\"><table id=\"rows\"><tr>");
+  sink.write(
+      "</pre>\n<div class=\"scroll\" tabindex=\"0\"><table id=\"rows\"><thead><tr><th class=\"text\">Verdict</th>");
   for (const std::string& title :
-       {std::string("Verdict"), before + " Count", now + " Count", before + " Total", now + " Total",
-        std::string("Delta"), std::string("By count"), std::string("By speed"), std::string("Mean"), std::string("FDR"),
-        std::string("Name"), std::string("Grid, block"), std::string("Path")})
+       {before + " Count", now + " Count", before + " Total", now + " Total", std::string("Delta"),
+        std::string("By count"), std::string("By speed"), std::string("Mean"), std::string("FDR")})
     sink.write(fmt::format("<th>{}</th>", title));
-  sink.write("</tr>\n");
+  for (const std::string_view title : {"Name", "Grid, block", "Path"})
+    sink.write(fmt::format("<th class=\"text\">{}</th>", title));
+  sink.write("</tr></thead><tbody>\n");
   for (size_t r = 0; r < std::min(diff.rows.size(), kMostRows); ++r) sink.write(row_of(diff.rows[r], answer.names));
-  sink.write("</table></div>\n");
+  sink.write("</tbody></table></div>\n");
   if (diff.rows.size() > kMostRows)
     sink.write(fmt::format("<p>first {} of {} rows</p>\n", kMostRows, diff.rows.size()));
   if (answer.flame != nullptr) {
@@ -67,9 +68,7 @@ void write_diff_page(const DiffAnswer& answer, Sink& sink) {
     info.title = fmt::format("{} against {}", labels.now, labels.before);
     write_flame_page(*answer.flame, info, inner);
     inner.close();
-    sink.write("<h2>GPU time by call stack</h2>\n<iframe srcdoc=\"");
-    sink.write(in_attribute(page));
-    sink.write("\"></iframe>\n");
+    write_page_in_page("GPU time by call stack", "flame", page, sink);
   }
   write_page_end(sink);
 }

@@ -158,7 +158,7 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\"><style>.grid{{stroke:#8884;stroke-width:1}}"
       ".roof{{stroke:#333;stroke-width:2}}circle{{fill-opacity:.6;stroke:#fff;stroke-width:1}}</style>"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\" class=\"paper\"/>\n",
       kWidth, kHeight);
   draw_grid(x, y, svg);
   draw_roofs(device, types, x, y, svg);
@@ -213,18 +213,20 @@ std::vector<Picture> pictures_of(const Roofline& roofline) {
 std::string rows_of(const std::vector<const RoofPoint*>& points) {
   constexpr size_t kMost = 40;
   std::string html =
-      "<div class=\"t\" tabindex=\"0\"><table><tr><th>Time</th><th>GB/s</th><th>of "
-      "bandwidth</th><th>Bound</th><th>Lost</th><th>From</th><th>Note</th><th>Name</th></tr>\n";
+      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>Time</th><th>GB/s</th><th>of bandwidth</th>"
+      "<th class=\"text\">Bound</th><th>Lost</th><th class=\"text\">From</th><th class=\"text\">Note</th>"
+      "<th class=\"text\">Name</th></tr></thead><tbody>\n";
   for (size_t i = 0; i < std::min(points.size(), kMost); ++i) {
     const RoofPoint& point = *points[i];
     const std::optional<double> rate = point.sums.giga_bytes(), percent = point.sums.bytes_percent();
     html += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>"
+        "<td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
         scaled_time(point.sums.total_ns), rate ? number(*rate) : "", percent ? fmt::format("{:.1f} %", *percent) : "",
         roof_bound_name(point.bound), point.lost_ns ? scaled_time(*point.lost_ns) : "", point.sums.source_text(),
         in_html(point.note), in_html(point.name));
   }
-  html += "</table></div>\n";
+  html += "</tbody></table></div>\n";
   if (points.size() > kMost) html += fmt::format("<p>first {} of {} rows</p>\n", kMost, points.size());
   return html;
 }
@@ -241,7 +243,7 @@ void write_roofline_picture(const Trace&, const Roofline& roofline, Sink& sink) 
 void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sink) {
   const std::vector<Picture> pictures = pictures_of(roofline);
   write_page_head("Roofline", sink);
-  sink.write("<h1>Roofline</h1>\n<p>");
+  sink.write("<p>");
   for (const RoofBound bound : {RoofBound::Compute, RoofBound::Memory, RoofBound::Launch, RoofBound::Unknown}) {
     const std::string_view name = roof_bound_name(bound);
     sink.write(fmt::format("<span style=\"color:{};margin-right:16px\">&#9679; {}</span>", color_of(bound),

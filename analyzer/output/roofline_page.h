@@ -1,7 +1,6 @@
 // How does the roofline look as a picture? Arithmetic intensity against attained FLOPS, both logarithmic, below the
 // roofs of the device. Each row of the report is a dot, and its size is the row's time. The output is SVG alone, or a
-// page with a picture for each device and a table of the rows without FLOPs. The page fetches nothing and runs no
-// script. Names are browser tooltips.
+// page with a picture for each device and a table of the rows without FLOPs. Arrow keys select a dot.
 #pragma once
 
 #include "analyzer/base/sink.h"

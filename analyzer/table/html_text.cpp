@@ -4,10 +4,9 @@
 
 namespace prof::analyzer {
 
-std::string in_attribute(std::string_view page) {
+std::string in_html(std::string_view text) {
   std::string safe;
-  safe.reserve(page.size() + page.size() / 16);
-  for (const char each : page) {
+  for (const char each : cut_text(readable_utf8(text), kLongestOnPage)) {
     switch (each) {
       case '<': safe += "&lt;"; break;
       case '>': safe += "&gt;"; break;
@@ -19,6 +18,18 @@ std::string in_attribute(std::string_view page) {
   return safe;
 }
 
-std::string in_html(std::string_view text) { return in_attribute(cut_text(readable_utf8(text), kLongestOnPage)); }
+std::string in_script(std::string_view json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char each : json) {
+    switch (each) {
+      case '<': safe += "\\u003c"; break;
+      case '>': safe += "\\u003e"; break;
+      case '&': safe += "\\u0026"; break;
+      default: safe += each;
+    }
+  }
+  return safe;
+}
 
 }  // namespace prof::analyzer

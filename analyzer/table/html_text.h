@@ -1,4 +1,4 @@
-// Text inside an HTML page. Used by the pages of flame, roofline and diff.
+// Text and JSON inside an HTML page.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ inline constexpr size_t kLongestOnPage = 2000;
 // Readable UTF-8 without markup, cut if it is too long. Also valid inside an attribute in double quotes.
 std::string in_html(std::string_view text);
 
-// The same for a page inside a page, which prof wrote itself: line breaks remain.
-std::string in_attribute(std::string_view page);
+// JSON in which `<`, `>` and `&` are escaped, so that it may be inside a script element.
+std::string in_script(std::string_view json);
 
 }  // namespace prof::analyzer

@@ -3,6 +3,7 @@
 
 #include "analyzer/table/table.h"
 
+#include <string>
 #include <string_view>
 
 namespace prof::analyzer {
@@ -10,10 +11,14 @@ namespace prof::analyzer {
 // Headings of level 2: a file of several tables has no other heading.
 void write_markdown(const Table& table, TimeUnit unit, Sink& sink);
 
-// What precedes the sections of a page, one section, what follows the last one. The page fetches nothing and runs no
-// script.
+// The Content-Security-Policy of every page: it admits the two scripts of prof by their hashes. It forbids the network,
+// every other script, and event handlers in markup.
+std::string page_policy();
+
+// What precedes the sections of a page, one section, what follows the last one. Style and theme: those of `prof page`.
 void write_page_head(std::string_view title, Sink& sink);
 void write_page_section(const Table& table, TimeUnit unit, Sink& sink);
+// A section with what is between write_page_head() and write_page_end() of another page.
 void write_page_in_page(std::string_view title, std::string_view name, std::string_view page, Sink& sink);
 void write_page_end(Sink& sink);
 

@@ -30,7 +30,7 @@ def main():
             address = "file://" + path + "#" + urllib.parse.urlencode(state)
             dom = subprocess.run([args.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800", f"--user-data-dir={scratch}/data",
                                   "--virtual-time-budget=5000", "--dump-dom", address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=100).stdout.decode()
-            text = re.search(r'<div id="said" role="status">(.*?)</div>', dom, re.S)
+            text = re.search(r'<p class="said">(.*?)</p>', dom, re.S)
             return html.unescape(text.group(1)) if text else "(no page)"
 
         for expected, actual in [

@@ -8,6 +8,7 @@ page_in_browser.py --browser CHROMIUM --screenshot FILE.png [--size W,H] [--dark
 The browser is driven by its DevTools protocol through a pipe."""
 import argparse
 import base64
+import html
 import json
 import os
 import re
@@ -224,14 +225,8 @@ class Test:
         b.run("document.getElementById('theme').click()")
         self.check("the button changes the theme", b.run("getComputedStyle(document.body).backgroundColor") != light)
         self.check("markup in data is no element", b.run("document.querySelectorAll('img, iframe, object, embed, script[src]').length") == 0)
-        b.run("document.body.insertAdjacentHTML('beforeend', '<b id=handler onclick=\"window.hit = 1\"></b>'); document.getElementById('handler').click()")
-        self.check("event handlers in markup are blocked", b.run("window.hit") is None)
-        self.check("connections are blocked", b.run("fetch('http://127.0.0.1:9/').then(() => 1, () => 0)") == 0)
-        b.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"http://127.0.0.1:9/x.png\">')")
-        b.frame()
-        blocked = [each for each in b.errors if "Content Security Policy" in each]
-        self.check(f"the policy reports the handler, the connection and the image: {b.errors}", len(blocked) >= 3 and len(blocked) == len(b.errors))
-        b.errors.clear()
+        self.clean("the page of the log")
+        self.policy("prof page")
         for width in (375, 3000):
             b.open(os.path.join(self.scratch, "report.html"), width=width, dark=True)
             wide = b.run("[document.documentElement.scrollWidth, document.getElementById('canvas').offsetWidth]")
@@ -283,70 +278,174 @@ class Test:
                 self.check(f"{name}, {width} px: scrolls sideways", b.run("document.documentElement.scrollWidth") <= width)
             self.clean(name)
 
-    def other_pages(self, trace, runs):
-        """tables, roofline, flame graph and comparison: light and dark, on narrow and wide screens; the flame graph in
-        the frame of the comparison"""
+    def write(self, name, *command):
+        """a page of `prof COMMAND`"""
+        path = os.path.join(self.scratch, name + ".page.html")
+        subprocess.run([self.prof, *command, "-o", path], check=True, stderr=subprocess.DEVNULL,
+                       env={**os.environ, "PROF_SYMBOL_CACHE": "off"})
+        return path
+
+    def policy(self, name):
+        """handlers in markup, scripts, connections and images are blocked on the page that is open"""
+        b = self.browser
+        b.run("""document.body.insertAdjacentHTML('beforeend',
+          '<b id=handler onclick="window.hit = 1"></b><img src="http://127.0.0.1:9/x.png">');
+          document.getElementById('handler').click();
+          document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.hit = 2'}))""")
+        self.check(f"{name}: handlers and scripts are blocked", b.run("window.hit") is None)
+        self.check(f"{name}: connections are blocked", b.run("fetch('http://127.0.0.1:9/').then(() => 1, () => 0)") == 0)
+        b.frame()
+        blocked = [each for each in b.errors if "Content Security Policy" in each]
+        self.check(f"{name}: the policy reports handler, script, connection and image: {b.errors}",
+                   len(blocked) >= 4 and len(blocked) == len(b.errors))
+        b.errors.clear()
+
+    def other_pages(self, trace, runs, make_job):
+        """tables, roofline, flame graph, ranks and comparison have the shell of `prof page`"""
         b = self.browser
         subprocess.run([sys.executable, os.path.join(os.path.abspath(runs), "runs.py")], check=True, cwd=self.scratch)
-        new, old = (os.path.join(self.scratch, name) for name in ("new.json", "old.json"))
-        for name, command in {"kernels": ["report", "kernels", "--names", "full", trace], "several": ["report", "kernels", "idle", trace],
-                              "roofline": ["report", "roofline", trace], "flame": ["report", "flame", new], "diff": ["diff", new, "--vs", old]}.items():
-            path = os.path.join(self.scratch, name + ".page.html")
-            subprocess.run([self.prof, *command, "-o", path], check=True, stderr=subprocess.DEVNULL, env={**os.environ, "PROF_SYMBOL_CACHE": "off"})
+        new, old, job = (os.path.join(self.scratch, name) for name in ("new.json", "old.json", "job"))
+        subprocess.run([make_job, job, "--ranks", "4", "--steps", "10"], check=True, stdout=subprocess.DEVNULL)
+        pages = {name: self.write(name, *command) for name, command in {
+            "kernels": ["report", "kernels", "--names", "full", trace],
+            "several": ["report", "kernels", "flame", "roofline", trace],
+            "roofline": ["report", "roofline", trace], "flame": ["report", "flame", new],
+            "ranks": ["report", "ranks", job],
+            "diff": ["diff", new, "--vs", old]}.items()}
+        for name, path in pages.items():
             looks = set()
             for width, dark in ((375, False), (375, True), (3000, False)):
                 b.open(path, width=width, dark=dark)
                 wide = b.run("document.documentElement.scrollWidth")
                 self.check(f"{name}: {wide} of {width} px", wide <= width)
-                # what the browser draws if nothing else does
-                b.run("document.body.insertAdjacentHTML('beforeend', '<i id=probe style=\"color:CanvasText\"></i>')")
-                looks.add((dark, b.run("getComputedStyle(document.getElementById('probe')).color")))
-            self.check(f"{name}: light and dark differ: {looks}", len(looks) == 2 and len({look for _, look in looks}) == 2)
+                looks.add((dark, b.run("getComputedStyle(document.body).backgroundColor")))
+            self.check(f"{name}: light and dark: {looks}",
+                       looks == {(False, "rgb(255, 255, 255)"), (True, "rgb(22, 23, 27)")})
+            b.run("document.getElementById('theme').click()")
+            self.check(f"{name}: the button changes the theme",
+                       b.run("getComputedStyle(document.body).backgroundColor") == "rgb(22, 23, 27)")
             self.clean(name)
-        frame = "document.querySelector('iframe').contentDocument"
-        b.open(path)
-        said = f"{frame}.getElementById('said').textContent"
-        self.check(f"the flame graph in its frame: {b.run(said)!r}", "before 714 us" in b.run(said))
-        drawn = f"(c => c.getContext('2d').getImageData(5, 25, 1, 1).data[3])({frame}.getElementById('graph'))"
+            self.policy(name)
+        self.tables(pages["kernels"])
+        self.dots(pages["roofline"])
+        self.flame(pages["flame"])
+        b.open(pages["several"])
+        self.check("a page of several reports has links to its parts", b.run(
+            "[...document.querySelectorAll('nav a')].map(a => document.querySelector(a.hash).id)") ==
+            ["kernels", "flame", "roofline"])
+        self.check("all parts are there", b.run("""['#kernels tbody tr', '#flame canvas', '#roofline circle'].every(
+            part => document.querySelector(part))"""))
+        b.open(pages["ranks"])
+        b.run("document.getElementById('steps-canvas').focus()")
+        b.key("ArrowRight")
+        self.check(f"an arrow selects a step: {b.run(TEXT % 'said')!r}", "of the median rank" in b.run(TEXT % "said"))
+        b.open(pages["diff"])
+        said = "document.querySelector('.said').textContent"
+        self.check(f"the flame graph of the comparison: {b.run(said)!r}", "before 714 us" in b.run(said))
+        drawn = "(c => c.getContext('2d').getImageData(5, 25, 1, 1).data[3])(document.querySelector('.graph'))"
         self.check("its frames are drawn", b.run(drawn) == 255)
-        search = "(words => { const d = %s, s = d.getElementById('search'); s.value = words; s.dispatchEvent(new Event('input')); })" % frame
-        b.run(search + "('mm')")
-        self.check(f"search in the frame: {b.run(said)!r}", "found in" in b.run(said))
-        b.run(search + "('/(/')")
+        search = "document.querySelector('.search')"
+        b.run(f"{search}.focus()")
+        b.write("mm")
+        self.check(f"search: {b.run(said)!r}", "found in" in b.run(said))
+        b.run(f"{search}.value = ''")
+        b.write("/(/")
         self.check(f"a wrong expression is reported: {b.run(said)!r}", "wrong expression" in b.run(said))
         self.clean("diff")
-        b.open(os.path.join(self.scratch, "flame.page.html"))
-        b.run("document.getElementById('graph').focus()")
+        frame = os.path.join(self.scratch, "frame.html")  # as a notebook shows a page
+        with open(frame, "w", encoding="utf-8") as out:
+            out.write(f'<iframe srcdoc="{html.escape(open(pages["diff"], encoding="utf-8").read())}"></iframe>')
+        b.open(frame)
+        inside = "document.querySelector('iframe').contentDocument"
+        b.run(f"{inside}.querySelector('.reset').click()")
+        said = b.run(f"{inside}.querySelector('.said').textContent")
+        self.check(f"the flame graph in a frame: {said!r}", "before 714 us" in said)
+        self.clean("frame")
+
+    def tables(self, path):
+        """sort and filter of a page of tables"""
+        b = self.browser
+        b.open(path)
+        column = """(title => { const n = [...document.querySelectorAll('th')].findIndex(each => each.textContent === title);
+          return [...document.querySelectorAll('tbody tr')].filter(row => !row.hidden).map(row => row.cells[n].textContent); })"""
+        click = "[...document.querySelectorAll('th button')].find(each => each.textContent === '%s').click()"
+        names = b.run(f"{column}('Name')")
+        b.run(click % "Name")
+        self.check("a click sorts by name", b.run(f"{column}('Name')") == sorted(names, key=str.lower) and len(names) > 2)
+        b.run(click % "Mean")
+        means = [ns_of(re.sub(r"(?<=\d)(?=[a-z])", " ", each)) for each in b.run(f"{column}('Mean')")]
+        self.check(f"a click sorts times of several units: {means}", means == sorted(means, reverse=True))
+        b.run("document.activeElement.blur()")
+        b.key("/")
+        b.write(names[0][:8])
+        left = b.run(f"{column}('Name')")
+        self.check(f"the filter: {left}", left and all(names[0][:8].lower() in name.lower() for name in left)
+                   and len(left) < len(names))
+        self.clean("tables")
+
+    def dots(self, path):
+        """the keyboard and screen readers on a page with a roofline"""
+        b = self.browser
+        b.open(path, dark=True)
+        self.check("the paper of the picture is dark",
+                   b.run("getComputedStyle(document.querySelector('svg .paper')).fill") == "rgb(22, 23, 27)")
+        b.run("document.querySelector('svg').focus()")
+        b.key("ArrowRight")
+        first = b.run("document.querySelector('.dot').innerText")
+        b.key("ArrowRight")
+        self.check(f"an arrow selects a dot, and a list describes it: {first!r}", "kernels, " in first and
+                   first != b.run("document.querySelector('.dot').innerText"))
+        self.clean("roofline")
+
+    def flame(self, path):
+        """the keyboard, views and tooltip of a flame graph"""
+        b = self.browser
+        b.open(path)
+        said = "document.querySelector('.said').textContent"
+        b.run("document.querySelector('.graph').focus()")
         b.key("ArrowDown")
-        self.check(f"an arrow selects: {b.run(TEXT % 'said')!r}", "selected: " in b.run(TEXT % "said"))
+        self.check(f"an arrow selects: {b.run(said)!r}", "selected: " in b.run(said))
+        items = b.run("[...document.querySelectorAll('.selected.off[aria-live] li')].map(item => item.textContent)")
+        self.check(f"a list for screen readers describes the frame: {items}", len(items) > 2 and "of all" in " ".join(items))
         b.key("Enter")
-        self.check("Enter zooms", "of what is shown" in b.run(TEXT % "said") and "selected" not in b.run(TEXT % "said"))
-        b.run("document.getElementById('view').value = 'leaf'; document.getElementById('view').dispatchEvent(new Event('change'))")
-        weights = b.run("tree.kids[0].map(width_of)")
+        self.check("Enter zooms", "of what is shown" in b.run(said) and "selected" not in b.run(said))
+        b.run("""document.querySelector('.view').value = 'leaf';
+          document.querySelector('.view').dispatchEvent(new Event('change'))""")
+        weights = b.run("flames[0].tree().kids[0].map(flames[0].widthOf)")
         self.check(f"callers are in order of weight: {weights}", len(weights) > 1 and weights == sorted(weights, reverse=True))
-        box = b.run("(box => [box.left + 20, box.top + 27])(document.getElementById('graph').getBoundingClientRect())")
-        tip = "document.getElementById('tip').style.display"
+        box = b.run("(box => [box.left + 20, box.top + 27])(document.querySelector('.graph').getBoundingClientRect())")
+        tip = "document.querySelector('.tip').style.display"
         b.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
         self.check("a tooltip is shown", b.run(tip) == "block")
-        b.run("document.getElementById('reset').click()")
+        b.run("document.querySelector('.reset').click()")
         self.check("a tooltip goes with its object", b.run(tip) == "none")
         self.clean("flame")
 
     def hostile(self):
-        """names that end the script, run code, turn the text or have a megabyte"""
-        names = ["</script><img src=x onerror=window.hit=1>", "<!--<script>", "turn \u202e gnp.exe", "line\u2028end & <b>", "m" * 1_000_000, "]]>\"'\\ \u0000"]
+        """names that end the script, run code, turn the text or have a megabyte, on every page"""
+        image = "</script><img src=x onerror=window.hit=1>"
+        names = [image, "<!--<script>", "turn \u202e gnp.exe", "line\u2028end & <b>", "m" * 1_000_000, "]]>\"'\\ \u0000",
+                 "</main><section id=x><iframe srcdoc='<script>1</script>'>"]
         path = os.path.join(self.scratch, "hostile.json")
         with open(path, "w", encoding="utf-8") as out:
             json.dump({"traceEvents": events_of(len(names), lambda i: names[i])}, out)
-        page = self.page("hostile.html", path)
-        self.check(f"a page of {os.path.getsize(page)} bytes", os.path.getsize(page) < 200_000)
-        raw = open(page, encoding="utf-8").read()
-        self.check("controls of direction are not in the file", not re.search("[\u202a-\u202e\u2028]", raw))
-        self.check("there are two scripts", raw.count("</script>") == 2)
-        self.browser.open(page)
-        self.check("code of a name ran", self.browser.run("window.hit === undefined && document.querySelectorAll('img').length === 0"))
-        self.check("a name is shown as it is", "</script><img src=x onerror=window.hit=1>" in self.browser.run("document.getElementById('table-kernels').innerText"))
-        self.clean("hostile names")
+        for name, command in {"page": ["page", path], "table": ["report", "kernels", "--names", "full", path],
+                              "flame": ["report", "flame", path], "roofline": ["report", "roofline", path],
+                              "several": ["report", "kernels", "flame", "roofline", "copies", path],
+                              "diff": ["diff", path, "--vs", path, "--label", f"{image},b"]}.items():
+            page = self.write("hostile." + name, *command)
+            size = os.path.getsize(page)
+            self.check(f"{name}: {size} bytes", size < 200_000)
+            raw = open(page, encoding="utf-8").read()
+            self.check(f"{name}: controls of direction are not in the file", not re.search("[\u202a-\u202e\u2028]", raw))
+            self.check(f"{name}: only own scripts", raw.count("</script>") == raw.count("<script") <= 3)
+            self.browser.open(page)
+            self.check(f"{name}: code of a name ran", self.browser.run(
+                "window.hit === undefined && document.querySelectorAll('img, iframe, #x, main main').length === 0"))
+            self.check(f"{name}: a name is shown as it is", image in self.browser.run(
+                "document.body.innerText + [...document.querySelectorAll('circle title, .data')].map(e => e.textContent)")
+                .replace("\\u003c", "<").replace("\\u003e", ">"))
+            self.clean(name)
 
     def large(self):
         """100,000 operations of different names: size, time, sums of merged pieces, and no long operation disappears"""
@@ -418,7 +517,8 @@ def main():
                 subprocess.run([options.undump, os.path.join(folder, "app.log.txt"), log], check=True)
                 use(log)
             test.roofline(os.path.join(options.input, "../report_peaks/train.json"))
-            test.other_pages(os.path.join(options.input, "../report_peaks/train.json"), os.path.join(options.input, "../diff"))
+            test.other_pages(os.path.join(options.input, "../report_peaks/train.json"), os.path.join(options.input, "../diff"),
+                             os.path.join(os.path.dirname(os.path.abspath(options.undump)), "make_job"))
             test.real()
             test.hostile()
             test.large()

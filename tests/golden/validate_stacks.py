@@ -111,7 +111,7 @@ def pprof(path):
 def html(path):
     page = open(path, encoding="utf-8").read()
     assert not re.search(r"(src|href)=|https?://|@import", page), "the page asks for something else"
-    data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S).group(1))
+    data = json.loads(re.search(r'<script class="data" type="application/json">(.*?)</script>', page, re.S).group(1))
     assert len(data["parent"]) == len(data["frame"]) == len(data["value"]) == len(data["count"])
     assert all(parent < i for i, parent in enumerate(data["parent"]) if i)
     print(f"{data['metric']}: {len(data['parent'])} nodes, {sum(data['value'])} {data['unit']}")

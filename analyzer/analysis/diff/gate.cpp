@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace prof::analyzer {
@@ -55,13 +57,16 @@ class Judge {
   }
 
   GateVerdict run() {
-    if (rule_.what == What::Memory) {
+    const bool of_rows = rule_.what == What::Slower || rule_.what == What::Kernel;
+    if (!of_rows && nothing_in_common()) {
+      undecided("nothing is in common: no kernel, copy or memset is on both sides");
+    } else if (rule_.what == What::Memory) {
       memory();
     } else if (!has_times(diff_.devices_now) || !has_times(diff_.devices_before)) {
       undecided(fmt::format("{} has no GPU times", has_times(diff_.devices_before) ? "the new side"
                                                    : has_times(diff_.devices_now)  ? "the old side"
                                                                                    : "neither side"));
-    } else if (rule_.what == What::Slower || rule_.what == What::Kernel) {
+    } else if (of_rows) {
       rows();
     } else {
       total();
@@ -149,6 +154,17 @@ class Judge {
     show(*largest->ratio);
     decide(GateStatus::Passed, fmt::format("{} row{} tested, none slower by {:g} %{}", verdict_.tested,
                                            verdict_.tested == 1 ? "" : "s", rule_.percent, within()));
+  }
+
+  // Whether both sides have operations, but none of one name. Ranges around them may have other names.
+  bool nothing_in_common() const {
+    std::set<std::string_view> now, before;
+    for (const DiffRow& row : diff_.rows) {
+      if (row.now.launches != 0 && row.before.launches != 0) return false;
+      (row.now.launches != 0 ? now : before).insert(row.name);
+    }
+    const auto is_before = [&](std::string_view name) { return before.contains(name); };
+    return !now.empty() && !before.empty() && std::none_of(now.begin(), now.end(), is_before);
   }
 
   // Whether the sides did comparable work: at most twice as many operations.

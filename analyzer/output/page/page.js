@@ -1,23 +1,10 @@
-// Puts the page together. The theme is that of the system until the button is used.
-function setTheme(dark) {
-  document.documentElement.classList.toggle("dark", dark);
+// Puts the page together.
+themed.push(dark => {
   light = dark ? 34 : 72;
-  $("theme").textContent = dark ? "light" : "dark";
-  $("theme").setAttribute("aria-label", dark ? "light colours" : "dark colours");
   colors = new Map();
   redraw();
   drawFlame();
-}
-const system = matchMedia("(prefers-color-scheme: dark)");
-let isChosen = false;
-system.addEventListener("change", () => {
-  if (!isChosen) setTheme(system.matches);
 });
-$("theme").addEventListener("click", () => {
-  isChosen = true;
-  setTheme(!document.documentElement.classList.contains("dark"));
-});
-
 for (const [key, value] of data.facts) {
   make("dt", text(key), $("facts"));
   make("dd", text(value), $("facts"));
@@ -37,7 +24,7 @@ if (data.cut < 2000) make("li", `names are cut after ${data.cut} characters`, $(
 make("li", "Click an item, or select a row with ↑ ↓ and an item with N.", $("details"));
 $("coverage-line").textContent = text(data.coverage);
 $("view").style.maxHeight = total + axis + 18 + "px";
-setTheme(system.matches);
+startTheme();
 listen();
 resize();
 draw();

@@ -89,20 +89,6 @@ std::string Redaction::operator()(std::string_view given) const {
   return safe;
 }
 
-std::string in_script(std::string_view json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char each : json) {
-    switch (each) {
-      case '<': safe += "\\u003c"; break;
-      case '>': safe += "\\u003e"; break;
-      case '&': safe += "\\u0026"; break;
-      default: safe += each;
-    }
-  }
-  return safe;
-}
-
 std::string PageTexts::json(size_t bytes) {
   std::vector<std::string> shown;
   shown.reserve(texts_.size());

@@ -44,7 +44,4 @@ class PageTexts {
   size_t most_ = 0;
 };
 
-// JSON in which `<`, `>` and `&` are escaped, so that it may be inside a script element.
-std::string in_script(std::string_view json);
-
 }  // namespace prof::analyzer

@@ -3,9 +3,8 @@
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/model/process_names.h"
-#include "analyzer/output/page/page_texts.h"
+#include "analyzer/table/html_text.h"
 #include "analyzer/table/table_pages.h"
-#include "page_files.inc"
 
 #include <fmt/format.h>
 
@@ -90,16 +89,11 @@ std::string rank_steps_page(const Trace& trace, const RankJob& job) {
   Sink sink(&page);
   write_page_head("Ranks and steps", sink);
   sink.write(
-      "<h1>Ranks and steps</h1>\n<p>A row is a rank, a column a step. Red: the rank needs longer than the median rank "
-      "in "
-      "that step, without exposed communication; blue: shorter; the deepest colours are 30 % and more. Grey: not in "
-      "the "
-      "input.</p>\n<p><output id=\"said\">Point at a cell, or use the arrow keys.</output></p>\n<canvas id=\"steps\" "
-      "tabindex=\"0\" role=\"application\" aria-label=\"ranks and steps; arrow keys select a "
-      "step\"></canvas>\n");
-  sink.write("<script id=\"data\" type=\"application/json\">" + in_script(json) + "</script>\n<script>" + kRanksScript +
-             "\ndrawRanks(document.getElementById(\"steps\"), document.getElementById(\"said\"), "
-             "JSON.parse(document.getElementById(\"data\").textContent));</script>\n");
+      "<p>A row is a rank, a column a step. Red: the rank needs longer than the median rank in that step, without "
+      "exposed communication; blue: shorter; the deepest colours are 30 % and more. Grey: not in the input.</p>\n"
+      "<p><output id=\"said\">Point at a cell, or use the arrow keys.</output></p>\n<canvas id=\"steps-canvas\" "
+      "tabindex=\"0\" role=\"application\" aria-label=\"ranks and steps; arrow keys select a step\"></canvas>\n");
+  sink.write("<script id=\"steps-data\" type=\"application/json\">" + in_script(json) + "</script>\n");
   write_page_end(sink);
   sink.close();
   return page;

@@ -53,6 +53,7 @@ function addRoofline(picture) {
   });
   make("h3", text(picture.device), $("roofs"));
   $("roofs").append(svg.node());
+  listenDots(svg.node());
   if (picture.dots > picture.points.length)
     make("p", `${count(picture.points.length)} of ${count(picture.dots)} dots are drawn; the table has all`, $("roofs"))
         .className = "soft";

@@ -16,8 +16,9 @@
 #include "analyzer/reports/roofline.h"
 #include "analyzer/reports/run_report.h"
 #include "analyzer/table/html_text.h"
+#include "analyzer/table/table_pages.h"
 
-#include "page_files.inc"  // kPageHtml, kPageStyle, kPageScript, kPageScriptSha256: CMake makes it of the files here
+#include "page_files.inc"  // kPageHtml, kPageStyle, kPageScript: CMake makes it of the files here
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -514,17 +515,6 @@ class PageData {
   List type_list_;
 };
 
-// A hash in hexadecimal digits as base64, the form in which a Content-Security-Policy has it.
-std::string base64_of_hex(std::string_view hex) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bits, text;
-  for (const char c : hex) bits += fmt::format("{:04b}", c <= '9' ? c - '0' : c - 'a' + 10);
-  while (bits.size() % 6 != 0) bits += '0';
-  for (size_t at = 0; at < bits.size(); at += 6) text += kDigits[std::stoul(bits.substr(at, 6), nullptr, 2)];
-  while (text.size() % 4 != 0) text += '=';
-  return text;
-}
-
 }  // namespace
 
 void write_run_page(const AnalysisInput& input, const RunPageOptions& options, Sink& sink) {
@@ -536,8 +526,8 @@ void write_run_page(const AnalysisInput& input, const RunPageOptions& options, S
     sink.write(rest.substr(0, at));
     rest.remove_prefix(at + mark.size());
   };
-  up_to("@HASH@");
-  sink.write(base64_of_hex(kPageScriptSha256));
+  up_to("@POLICY@");
+  sink.write(page_policy());
   up_to("@STYLE@");
   sink.write(kPageStyle);
   up_to("@DATA@");

@@ -1,21 +1,13 @@
 // What all parts of the page of `prof page` use: its data, numbers as text, colours, and a canvas that follows its
 // size, the resolution and the theme. The parts are joined into one script, in the order of analyzer/CMakeLists.txt.
-// The modules of D3 come first: scales, axes, zoom and brush, as `d3`.
+// The modules of D3 come first (scales, axes, zoom and brush, as `d3`), then theme.js.
 // All texts come from the JSON in the element "data" and reach the page as text nodes only.
 const data = JSON.parse(document.getElementById("data").textContent);
-const $ = id => document.getElementById(id);
 const text = number => number < 0 || number == null ? "" : data.texts[number];
 const KINDS = ["kernel", "copy", "memset", "CUDA graph", "range", "call", "idle", "state of the thread", "host sample"];
 const HUES = [
   [130, 42], [210, 60], [190, 50], [150, 45], [30, 62], [268, 40], [0, 0], [95, 30], [340, 40]
 ];  // hue, saturation by kind
-const make = (tag, content, parent) => {
-  const element = document.createElement(tag);
-  if (content !== undefined) element.textContent = content;
-  if (parent) parent.append(element);
-  return element;
-};
-const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 const unitOf = ns => ns >= 1e9 ? ["s", 1e9] : ns >= 1e6 ? ["ms", 1e6] : ns >= 1e3 ? ["us", 1e3] : ["ns", 1];
 function time(ns) {
   const [unit, by] = unitOf(Math.abs(ns));
@@ -26,13 +18,6 @@ const bytes = n => n >= 2 ** 30 ? `${(n / 2 ** 30).toFixed(2)} GiB` :
     n >= 1024 ? `${(n / 1024).toFixed(1)} KiB` :
                 `${n} B`;
 const grouped = new Intl.NumberFormat("en"), count = n => grouped.format(n);
-// A search for a part of a name, or /a regular expression/. Returns null for none; throws for a wrong expression.
-function matcher(words) {
-  const given = words.match(/^\/(.+)\/$/);
-  if (!words) return null;
-  if (given) return (expression => name => expression.test(name))(new RegExp(given[1], "i"));
-  return (part => name => name.toLowerCase().includes(part))(words.toLowerCase());
-}
 let light = 72;  // of all colours, by the theme
 function color(name, kind) {
   let hash = 0;
@@ -63,15 +48,4 @@ function prepare(canvas, width, height) {
     line: tone("--line"),
     mark: tone("--mark")
   };
-}
-const letters = new Map();
-function fit(c, words, width) {  // cut at its end
-  let sum = 0, fits = 0;
-  for (let n = 0; n < words.length; ++n) {
-    if (sum + 10 <= width) fits = n;
-    if (!letters.has(words[n])) letters.set(words[n], c.measureText(words[n]).width);
-    sum += letters.get(words[n]);
-    if (sum > width) return fits > 1 ? words.slice(0, fits) + "…" : "";
-  }
-  return words;
 }

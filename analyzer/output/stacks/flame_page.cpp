@@ -1,8 +1,9 @@
-// A flame graph as one self-contained HTML file. The page is flame_page.inc, followed by the tree as JSON columns.
+// A flame graph as one self-contained HTML file: the tree as JSON columns, which flame_graph.js draws.
 // Nodes that are too small to be visible at any zoom are included: the browser decides what is drawn.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/output/stacks/stack_formats.h"
 #include "analyzer/table/html_text.h"
+#include "analyzer/table/table_pages.h"
 
 #include <fmt/format.h>
 
@@ -12,26 +13,21 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kPage =
-#include "analyzer/output/stacks/flame_page.inc"
-    ;
+constexpr std::string_view kGraph = R"(<div class="flame">
+<div class="bar"><span class="legend"></span>
+<select class="view" aria-label="which way the stacks grow"><option value="down">root on top</option>
+<option value="up">root at the bottom</option><option value="leaf">callers of leaves</option></select>
+<input class="search" type="search" placeholder="text or /expression/" aria-label="search">
+<button class="reset" type="button" title="Esc">whole tree</button></div>
+<p class="said"></p>
+<div class="room"><canvas class="graph" tabindex="0" role="application"
+ aria-label="flame graph; arrow keys select a frame, Enter zooms"></canvas></div>
+<ul class="selected off" aria-live="polite" aria-label="selected frame"></ul>
+<div class="tip"></div>
+<script class="data" type="application/json">)";
 
 // A text of the recorded program as the page shows it.
 std::string page_text(std::string_view text) { return json_string(cut_text(readable_utf8(text), kLongestOnPage)); }
-
-// JSON inside a <script> element must not contain the end of the element.
-std::string in_script(const std::string& json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char each : json) {
-    if (each == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += each;
-    }
-  }
-  return safe;
-}
 
 template <class Each> void write_list(Sink& sink, std::string_view name, size_t count, Each&& each) {
   sink.write(fmt::format(",\n\"{}\":[", name));
@@ -48,9 +44,9 @@ template <class Each> void write_list(Sink& sink, std::string_view name, size_t 
   sink.write("]");
 }
 
-void write_tree(const CallTree& tree, const StackFileInfo& info, Sink& sink) {
-  sink.write(in_script(fmt::format("{{\"title\":{},\"metric\":{},\"unit\":{},\"compared\":{}", page_text(info.title),
-                                   json_string(tree.metric), json_string(tree.unit), tree.compared)));
+void write_tree(const CallTree& tree, Sink& sink) {
+  sink.write(in_script(fmt::format("{{\"metric\":{},\"unit\":{},\"compared\":{}", json_string(tree.metric),
+                                   json_string(tree.unit), tree.compared)));
   const std::vector<TreeFrame>& frames = tree.frames();
   const std::vector<TreeNode>& nodes = tree.nodes();
   // A frame: name, file, line, module, kind.
@@ -71,13 +67,11 @@ void write_tree(const CallTree& tree, const StackFileInfo& info, Sink& sink) {
 }  // namespace
 
 void write_flame_page(const CallTree& tree, const StackFileInfo& info, Sink& sink) {
-  constexpr std::string_view kTitle = "@TITLE@", kData = "@DATA@";
-  const size_t title = kPage.find(kTitle), data = kPage.find(kData);
-  sink.write(kPage.substr(0, title));
-  sink.write(in_html(info.title));
-  sink.write(kPage.substr(title + kTitle.size(), data - title - kTitle.size()));
-  write_tree(tree, info, sink);
-  sink.write(kPage.substr(data + kData.size()));
+  write_page_head(info.title, sink);
+  sink.write(kGraph);
+  write_tree(tree, sink);
+  sink.write("</script>\n</div>\n");
+  write_page_end(sink);
 }
 
 }  // namespace prof::analyzer

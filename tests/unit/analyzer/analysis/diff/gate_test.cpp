@@ -105,6 +105,19 @@ TEST(Gate, IsUndecidedIfNothingCanBeCompared) {
             GateStatus::Undecided);
 }
 
+TEST(Gate, TotalsOfRunsWithNothingInCommonAreNotCompared) {
+  const auto made = [](const std::string& kernel, const std::string& path) {
+    RunWork work = gate_run({gate_row(kernel, of(40, 100), path), gate_row(kernel + "_2", of(40, 100), path)});
+    work.peak_memory_bytes = 1000;
+    return work;
+  };
+  for (const std::string rule : {"wall:50%", "busy:50%", "idle:50%", "memory:50%"}) {
+    EXPECT_EQ(judged(rule, made("a", "p"), made("b", "q")).status, GateStatus::Undecided) << rule;
+    // The same kernels in ranges of other names are comparable.
+    EXPECT_EQ(judged(rule, made("a", "p"), made("a", "q")).status, GateStatus::Passed) << rule;
+  }
+}
+
 TEST(Gate, AKernelIsTestedAloneHoweverSmall) {
   const auto made = [](int64_t ns) {
     return gate_run({gate_row("void gemm<float>(float*)", of(40, ns)), gate_row("all", of(40, 10'000'000))});
