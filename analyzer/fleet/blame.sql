@@ -126,7 +126,8 @@ WHERE place = 1;
 CREATE OR REPLACE TEMPORARY TABLE blame_differing AS
 WITH variants AS (
   SELECT e.run, e.communicator, e.number, e.of_ranges, e.call, count(*) AS ranks,
-         min(e.communicator_rank) AS first_rank, m.members, row_number() OVER (PARTITION BY e.run, e.communicator ORDER BY count(*) DESC, e.call) AS place
+         min(e.communicator_rank) AS first_rank, m.members,
+         row_number() OVER (PARTITION BY e.run, e.communicator ORDER BY count(*) DESC, e.call) AS place
   FROM blame_entered e
   JOIN blame_different d ON d.run = e.run AND d.communicator = e.communicator AND d.number = e.number
                         AND d.of_ranges = e.of_ranges
