@@ -230,11 +230,50 @@ def many_ranks(work):
         "--master",
         "local[2]",
     )
+    spark_reads(work / "tables of spark")
     for name in ("ranks", "outliers", "blame", "kernels"):
         check(
             (work / "spark" / f"{name}.csv").read_bytes() == (work / "duckdb" / f"{name}.csv").read_bytes(),
             f"Spark: {name} is that of DuckDB",
         )
+
+
+SPARK_READS = """
+import json, sys
+from pyspark.sql import SparkSession
+spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+         .config("spark.driver.host", "127.0.0.1").getOrCreate())
+found = {}
+for folder in sys.argv[1:]:
+    frame = spark.read.parquet(folder)
+    numbers = [name for name, kind in frame.dtypes if kind == "bigint"]
+    values = frame.selectExpr("count(*)", *(f"bit_xor({name})" for name in numbers)).first()
+    found[folder] = [sorted(frame.dtypes), numbers, list(values)]
+print(json.dumps(found))
+"""
+SPARK_TYPES = {"BIGINT": "bigint", "VARCHAR": "string", "BOOLEAN": "boolean", "DOUBLE": "double"}
+
+
+def spark_reads(tables):
+    """With the default settings Spark has the types and values of DuckDB, which golden.export_tables compares."""
+    folders = sorted(str(path) for path in tables.iterdir() if not path.name.startswith("_"))
+    check(len(folders) >= 10, f"the dataset has {len(folders)} tables")
+    path = os.pathsep.join(str(SOURCE / "build" / name) for name in ("pyarrow", "pyspark"))
+    done = subprocess.run(
+        [sys.executable, "-c", SPARK_READS, *folders],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    check(done.returncode == 0, f"Spark reads with its default settings: {done.stderr[-800:]}")
+    for folder, (types, numbers, values) in json.loads(done.stdout or "{}").items():
+        columns = duckdb.sql(f"DESCRIBE SELECT * FROM '{folder}/*/*.parquet'").fetchall()
+        wanted = sorted([each[0], SPARK_TYPES[each[1]]] for each in columns)
+        check(types == wanted, f"{folder}: types of Spark {types}, of DuckDB {wanted}")
+        sums = ", ".join(["count(*)", *(f"bit_xor({name})" for name in numbers)])
+        wanted = list(duckdb.sql(f"SELECT {sums} FROM '{folder}/*/*.parquet'").fetchall()[0])
+        check(values == wanted, f"{folder}: Spark reads {values}, DuckDB {wanted}")
 
 
 def slow_ranks(work):
