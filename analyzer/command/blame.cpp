@@ -101,7 +101,7 @@ int run_blame(BlameArguments options) {
   for (const std::string& text : blame.unknown) table.notes.push_back("not known: " + text);
   table.notes.insert(table.notes.end(), blame.notes.begin(), blame.notes.end());
   name_owners(*trace, owners_shown(form), table);
-  if (!blame.findings.empty()) {
+  if (!blame.findings.empty() || form == TableForm::Json) {
     table.parts.push_back(finding_rows(blame));
     table.parts.push_back(thread_rows(blame, *trace, views));
     for (Table& part : table.parts) {

@@ -42,6 +42,8 @@ void add_list(const std::string& path, std::vector<std::string>& files) {
 }
 
 void add_matches(const std::string& pattern, std::vector<std::string>& files) {
+  if (("/" + pattern + "/").find("/**/") != std::string::npos)
+    throw InputError(pattern + ": ** is no pattern; give the folder: it is read with all folders in it");
   glob_t found{};
   const int status = glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<std::string> matches;

@@ -28,10 +28,14 @@ CLI::Option* add_list(CLI::App& verb, const char* name, std::vector<T>& target, 
       ->allow_extra_args(false);
 }
 
-inline void add_place_options(CLI::App& verb, Selection& selection) {
+inline void add_process_options(CLI::App& verb, Selection& selection) {
   add_list(verb, "--process", selection.process_words, "process ids, HOST:PID or names of executables", "NAME,...");
   add_list(verb, "--host", selection.hosts, "names of hosts", "NAME,...");
   add_list(verb, "--rank", selection.ranks, "ranks of processes", "N,...")->check(whole_number(0));
+}
+
+inline void add_place_options(CLI::App& verb, Selection& selection) {
+  add_process_options(verb, selection);
   add_list(verb, "--device", selection.devices, "device ordinals", "N,...")->check(whole_number(0));
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/input_list.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/selection_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/nvprof_text.h"
 
@@ -18,6 +19,7 @@ struct SummaryArguments {
   std::vector<std::string> inputs;
   TableOptions table;
   SummaryOptions summary;
+  Selection selection;
   size_t limit = 0;
   bool limit_given = false;
   bool gpu = false, api = false, nvtx = false, per_device = false, per_stream = false;
@@ -30,8 +32,10 @@ int run_summary(SummaryArguments options) {
   options.inputs = input_files(options.inputs);
   check_output(output.path, output.force, options.inputs);
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
+  options.selection.find_processes(*trace);
   const KernelNames names(*trace);
   SummaryOptions& summary = options.summary;
+  summary.processes = options.selection.processes;
   const bool chosen = options.gpu || options.api;
   summary.gpu = chosen ? options.gpu : !options.nvtx;
   summary.api = chosen ? options.api : !options.nvtx;
@@ -76,6 +80,7 @@ void add_summary(CLI::App& app, Run& run) {
       ->check(whole_number(0))
       ->option_text("N");
   add_names_option(*verb, options->summary.names);
+  add_process_options(*verb, options->selection);
   options->table.add_to(*verb, kTableForms);
   verb->callback([options, verb, &run] {
     options->limit_given = verb->count("--limit") != 0;

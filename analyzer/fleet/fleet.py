@@ -21,6 +21,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+LOG_NAME = re.compile(r"\.(plog|pt\.trace\.json)(\.gz|\.zst)?$")  # in folders; other files are given by name
 PARTIAL = 1  # exit status of prof: an input was damaged or left out
 TYPES = {"Int": "BIGINT", "Real": "DOUBLE", "Bool": "BOOLEAN", "Text": "VARCHAR(1)"}
 
@@ -33,7 +34,7 @@ def log_files(words):
             found |= set(log_files(pathlib.Path(word[1:]).read_text().split("\n")[:-1]))
         elif os.path.isdir(word):
             found |= {
-                os.path.join(at, name) for at, _, names in os.walk(word) for name in names if name.endswith(".plog")
+                os.path.join(at, name) for at, _, names in os.walk(word) for name in names if LOG_NAME.search(name)
             }
         else:
             found.add(word)

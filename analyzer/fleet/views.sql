@@ -39,6 +39,15 @@ SELECT t.*,
                               * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
 FROM collective_calls t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
+CREATE OR REPLACE TEMPORARY VIEW aligned_pair_calls AS
+SELECT t.*,
+       CASE WHEN k.process_id IS NULL THEN t.start_ns
+            ELSE t.start_ns - k.offset_ns - CAST(round((t.start_ns - k.from_ns) * (k.drift_ps_per_s / 1e12)) AS BIGINT)
+       END AS aligned_start_ns,
+       k.bound_ns + CAST(ceil(greatest(0, t.start_ns - k.to_ns, k.from_ns - t.start_ns)
+                              * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
+FROM pair_calls t LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
+
 -- One row a process, also with several GPUs. aligned_end_ns: until when its log shows what it did.
 CREATE OR REPLACE TEMPORARY VIEW aligned_processes AS
 SELECT t.*,
@@ -47,7 +56,8 @@ SELECT t.*,
        END AS aligned_end_ns,
        k.bound_ns + CAST(ceil(greatest(0, t.end_ns - k.to_ns, k.from_ns - t.end_ns)
                               * (k.bound_drift_ps_per_s / 1e12)) AS BIGINT) AS clock_bound_ns
-FROM (SELECT DISTINCT run, process_id, rank, host, pid, source, end_ns, calls_lost, open_end FROM processes) t
+FROM (SELECT DISTINCT run, process_id, rank, host, pid, source, end_ns, calls_lost, open_end, open_start,
+                      world_size FROM processes) t
 LEFT JOIN clocks k ON k.run = t.run AND k.process_id = t.process_id;
 
 -- The pairs of rank and item that are compared, by the rules of docs/reports/ranks.md. worse: by how much the value is

@@ -91,6 +91,15 @@ void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>&
   }
 }
 
+// Process ids repeat between hosts. nvprof has no such line.
+void write_owner(const Process& process, Sink& sink) {
+  if (!process.rank && process.host.empty()) return;
+  const std::string rank = process.rank ? fmt::format("rank {}", *process.rank) : "";
+  const std::string host = process.host.empty() ? "" : fmt::format("host {}", cut_name_text(process.host));
+  sink.write(
+      fmt::format("=={}== Process: {}{}{}\n", process.pid, rank, rank.empty() || host.empty() ? "" : ", ", host));
+}
+
 // nvprof has no such line. Without it, failing calls of a program remain unnoticed.
 void write_failures(const Process& process, const std::vector<SummarySection>& sections, Sink& sink) {
   uint64_t failed = 0;
@@ -112,11 +121,15 @@ void write_failures(const Process& process, const std::vector<SummarySection>& s
 void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options,
                        const NvprofLook& look, Sink& sink) {
   const FittingColumns columns(options, look);
+  bool first = true;
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+    if (!options.has_process(p)) continue;
     const Process& process = trace.processes[p];
+    if (!std::exchange(first, false)) sink.write("\n");
     const std::vector<SummarySection> sections = summarize(trace, names, ProcessId{p}, options);
     const std::string& command = process.command_line.empty() ? process.executable : process.command_line;
     sink.write(fmt::format("=={}== Profiling application: {}\n", process.pid, cut_name_text(command)));
+    if (trace.processes.size() > 1) write_owner(process, sink);
     sink.write(fmt::format("=={}== Profiling result:\n", process.pid));
     bool header_written = false;
     std::string device;
@@ -137,7 +150,6 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
     write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options), sink);
     write_failures(process, sections, sink);
     sink.write(fmt::format("=={}== {}\n", process.pid, coverage_line(process)));
-    if (p + 1 < trace.processes.size()) sink.write("\n");
   }
 }
 

@@ -269,6 +269,7 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
   table.add_column(ColumnId::nvprof_name);
   constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+    if (!options.has_process(p)) continue;
     using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // device, stream, name
     std::map<Key, Extrapolated> estimates;
     const std::optional<ExtrapolatedSummary> extrapolated = extrapolate(trace, names, ProcessId{p}, options);

@@ -21,6 +21,8 @@ struct SummaryOptions {
   bool median = false, stddev = false;
   GroupBy group = GroupBy::Process;
   NameForm names = NameForm::Full;
+  std::vector<bool> processes;  // by row of Trace::processes; empty: all
+  bool has_process(uint32_t process) const { return processes.empty() || processes[process]; }
 };
 
 struct SummaryRow {

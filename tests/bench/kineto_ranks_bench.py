@@ -2,7 +2,8 @@
 """What many Kineto traces of one job cost: 64 ranks with 36 MB of JSON each, the events of kineto_import_bench. The
 status is 1 if a command needs more than 500 MB of memory, or if its answer depends on the order of the files.
 
-  kineto_ranks_bench [--ranks 64] [--megabytes 36] [--gzip] [--keep FOLDER] [--prof PROF]..."""
+  kineto_ranks_bench [--ranks 64] [--megabytes 36] [--gzip] [--keep FOLDER] [--command 'report kernels']...
+                     [--prof PROF]..."""
 import argparse
 import gzip
 import os
@@ -13,7 +14,7 @@ import sys
 import tempfile
 
 LIMIT_BYTES = 500 << 20
-COMMANDS = (("report", "kernels"), ("report", "ranks"), ("summary",))
+COMMANDS = ("report kernels", "report ranks", "summary")
 
 
 def make(base, folder, ranks, zipped):
@@ -54,7 +55,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--gzip", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path, help="the folder of the traces, which are made if it is empty")
-    parser.add_argument("--prof", action="append", help="may be given several times, to compare builds in turn")
+    parser.add_argument("--command", action="append", help=f"default: {', '.join(COMMANDS)}")
+    parser.add_argument("--prof", action="append", help="several are run in turn, and the first is compared with each")
     arguments = parser.parse_args()
     programs = arguments.prof or [here / "../../bin/prof"]
     failed = False
@@ -68,7 +70,8 @@ def main():
         traces = sorted(folder.iterdir())
         size = sum(path.stat().st_size for path in traces)
         print(f"{len(traces)} traces of {size / len(traces) / 1e6:.1f} MB on {os.cpu_count()} cores")
-        for command in COMMANDS:
+        for words in arguments.command or COMMANDS:
+            command = words.split()
             results = {program: [] for program in programs}
             answers = set()
             for each in range(arguments.rounds):
@@ -79,12 +82,17 @@ def main():
                     answers.add((str(program), output))
             for program, costs in results.items():
                 wall, processor, peak = (statistics.median(column) for column in zip(*costs))
-                name = " ".join(command) + (f" ({program})" if len(programs) > 1 else "")
+                name = words + (f" ({program})" if len(programs) > 1 else "")
                 print(f"{name:<16} {wall:6.2f} s, processor time {processor:6.2f} s, "
                       f"{size / wall / 1e6:6.1f} MB/s, peak {peak / 1e6:6.0f} MB")
                 failed |= peak > LIMIT_BYTES
+            for program in programs[1:]:
+                pairs = [[a / b for a, b in zip(*pair)] for pair in zip(results[programs[0]], results[program])]
+                wall, processor, _ = (statistics.median(column) for column in zip(*pairs))
+                print(f"  {programs[0]} / {program}, median of {len(pairs)} pairs: wall time {wall:.2f}, "
+                      f"processor time {processor:.2f}")
             if len(answers) != len(programs):
-                print(f"  FAIL  {' '.join(command)}: the answer depends on the order of the files")
+                print(f"  FAIL  {words}: the answer depends on the order of the files")
                 failed = True
     sys.exit(failed)
 

@@ -7,6 +7,7 @@ Needs `scripts/setup --parquet`, and a prof that was built after it. Exit status
 
 import argparse
 import csv
+import gzip
 import json
 import os
 import pathlib
@@ -108,19 +109,19 @@ def check_blame(name, out, logs):
 
 
 def check_findings(name, out, logs):
-    """The ranks that hold the others. Sends, receives and circles are not in the tables."""
+    """The ranks that hold the others."""
     done = subprocess.run([options.prof, "blame", logs, "--format", "json"], capture_output=True, text=True, check=False)
     same(
         f"{name}: findings of blame",
         [
-            (row["finding"], row["communicator"], number(row["communicator_rank"]))
+            (finding, row["communicator"], number(row["communicator_rank"]))
             for row in answer(out, "blame")
-            if row["finding"]
+            for finding in row["finding"].split("; ")
+            if finding
         ],
         [
             (each["kind"], each["communicator"], each["communicator_rank"])
-            for each in json.loads(done.stdout).get("findings", [])
-            if each["kind"] not in ("no partner", "circle") and not each["finding"].startswith("send #")
+            for each in json.loads(done.stdout)["findings"]
         ],
     )
 
@@ -229,11 +230,50 @@ def many_ranks(work):
         "--master",
         "local[2]",
     )
+    spark_reads(work / "tables of spark")
     for name in ("ranks", "outliers", "blame", "kernels"):
         check(
             (work / "spark" / f"{name}.csv").read_bytes() == (work / "duckdb" / f"{name}.csv").read_bytes(),
             f"Spark: {name} is that of DuckDB",
         )
+
+
+SPARK_READS = """
+import json, sys
+from pyspark.sql import SparkSession
+spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+         .config("spark.driver.host", "127.0.0.1").getOrCreate())
+found = {}
+for folder in sys.argv[1:]:
+    frame = spark.read.parquet(folder)
+    numbers = [name for name, kind in frame.dtypes if kind == "bigint"]
+    values = frame.selectExpr("count(*)", *(f"bit_xor({name})" for name in numbers)).first()
+    found[folder] = [sorted(frame.dtypes), numbers, list(values)]
+print(json.dumps(found))
+"""
+SPARK_TYPES = {"BIGINT": "bigint", "VARCHAR": "string", "BOOLEAN": "boolean", "DOUBLE": "double"}
+
+
+def spark_reads(tables):
+    """With the default settings Spark has the types and values of DuckDB, which golden.export_tables compares."""
+    folders = sorted(str(path) for path in tables.iterdir() if not path.name.startswith("_"))
+    check(len(folders) >= 10, f"the dataset has {len(folders)} tables")
+    path = os.pathsep.join(str(SOURCE / "build" / name) for name in ("pyarrow", "pyspark"))
+    done = subprocess.run(
+        [sys.executable, "-c", SPARK_READS, *folders],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    check(done.returncode == 0, f"Spark reads with its default settings: {done.stderr[-800:]}")
+    for folder, (types, numbers, values) in json.loads(done.stdout or "{}").items():
+        columns = duckdb.sql(f"DESCRIBE SELECT * FROM '{folder}/*/*.parquet'").fetchall()
+        wanted = sorted([each[0], SPARK_TYPES[each[1]]] for each in columns)
+        check(types == wanted, f"{folder}: types of Spark {types}, of DuckDB {wanted}")
+        sums = ", ".join(["count(*)", *(f"bit_xor({name})" for name in numbers)])
+        wanted = list(duckdb.sql(f"SELECT {sums} FROM '{folder}/*/*.parquet'").fetchall()[0])
+        check(values == wanted, f"{folder}: Spark reads {values}, DuckDB {wanted}")
 
 
 def slow_ranks(work):
@@ -249,6 +289,11 @@ def slow_ranks(work):
     ):
         logs, out = work / f"logs{place}", work / f"out{place}"
         subprocess.run([options.make_job, logs, *words.split()], check=True)
+        if place == 0:  # a folder may have compressed logs, and other files
+            log = logs / "rank_0005.plog"
+            (logs / "rank_0005.plog.gz").write_bytes(gzip.compress(log.read_bytes()))
+            log.unlink()
+            (logs / "notes.txt").write_text("not a log")
         fleet(logs, "--dataset", work / f"tables{place}", "--out", out)
         check_outliers(words, out, logs)
         if place < 3:
@@ -256,21 +301,39 @@ def slow_ranks(work):
 
 
 def hanging_jobs(work):
+    """Jobs of golden.blame and random ones, each a run of one dataset. Only the rank that stops may be named."""
+    culprits = {}
     for kind in (
-        "never sleeping killed exited type size order chain circle send creation ring nvtx nvtx_size none recent "
-        "missing stopped buffered "
-        "damaged lost"
+        "never sleeping killed exited type size order chain circle send unsent pair_size creation ring "
+        "ring_pairs ring_silent nvtx nvtx_size mixed none recent missing stopped buffered damaged lost"
     ).split():
-        logs = work / kind
-        subprocess.run([sys.executable, GOLDEN / "blame/job.py", kind, logs], check=True)
-        fleet(logs, "--dataset", work / "tables", "--run", kind, "--out", work / f"{kind}-out")
-        rows = [row for row in answer(work / f"{kind}-out", "blame") if row["run"] == kind]
-        with open(work / f"{kind}-out" / "blame.csv", "w", newline="", encoding="utf-8") as file:
-            out = csv.DictWriter(file, rows[0] if rows else ["run"])
-            out.writeheader()
-            out.writerows(rows)
-        check_blame(kind, work / f"{kind}-out", logs)
-        check_findings(kind, work / f"{kind}-out", logs)
+        culprits[kind] = None
+        subprocess.run([sys.executable, GOLDEN / "blame/job.py", kind, work / kind], check=True)
+    for seed in range(40):
+        name = f"random{seed}"
+        made = [sys.executable, GOLDEN / "blame/random_job.py", work / name, str(seed), str(seed % 2)]
+        culprits[name] = subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()
+    for run in culprits:
+        for words in ((work / run, "--format", "parquet", "-o", work / "tables"), ("--align", work / "tables")):
+            subprocess.run([options.prof, "export", *words, "--run", run], check=False, capture_output=True)
+    fleet("--dataset", work / "tables", "--out", work / "out", "--sql", SOURCE / "analyzer/fleet/blame.sql")
+    rows = answer(work / "out", "blame")
+    named = 0
+    for run, culprit in culprits.items():
+        out = work / f"{run}-out"
+        out.mkdir()
+        with open(out / "blame.csv", "w", newline="", encoding="utf-8") as file:
+            lines = csv.DictWriter(file, rows[0])
+            lines.writeheader()
+            lines.writerows(row for row in rows if row["run"] == run)
+        check_blame(run, out, work / run)
+        check_findings(run, out, work / run)
+        if culprit is not None:
+            ranks = {row["rank"] for row in rows if row["run"] == run and row["finding"]}
+            named += len(ranks)
+            check(ranks <= {culprit}, f"{run}: rank {culprit} stopped, {ranks} are named")
+            check(ranks or int(run[6:]) % 2 == 1 or culprit == "none", f"{run}: rank {culprit} stopped, none is named")
+    check(named >= 20, f"{named} random jobs have a finding")
 
 
 def shifted(log_text, ns):

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/collectives/collective_traffic.h"
 #include "analyzer/model/trace.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,6 +52,11 @@ class CollectiveEntries {
   std::string_view text(uint32_t row) const { return texts_[row]; }
   // "all-reduce"
   std::string kind(uint32_t row) const;
+  // Of a send or receive: the arguments that are equal at both ends.
+  std::string_view pair_arguments(uint32_t row) const {
+    const std::string_view text = texts_[row];
+    return text.substr(std::min(text.find('('), text.size()));
+  }
   uint64_t calls() const { return calls_; }
   // Processes with the same host and pid are one: PROF_PARTS. By row of Trace::processes: the first of them.
   const std::vector<uint32_t>& unit_of() const { return unit_of_; }

@@ -168,6 +168,8 @@ std::optional<uint32_t> rank_in_file_name(std::string_view path) {
   return std::nullopt;
 }
 
+std::optional<uint32_t> world_size(const Process& process) { return whole_number(process.fact("world_size")); }
+
 void find_ranks(Trace& trace) {
   bool all = true;
   for (Process& process : trace.processes) {

@@ -14,6 +14,9 @@ namespace prof::analyzer {
 // The rank in the name of a file, without its folders: rank8.json, app-rank_8.plog, r008.plog. nullopt: there is none.
 std::optional<uint32_t> rank_in_file_name(std::string_view path);
 
+// The number of ranks of the job of a process. nullopt: it is not recorded.
+std::optional<uint32_t> world_size(const Process& process);
+
 // Sets Process::rank and rank_from of every process. The first of these that is known counts:
 //   1. what the recorder or Kineto wrote about the process: a launcher's variable, distributedInfo
 //   2. the rank in the largest NCCL communicator that the process made or called, if no two processes have the same

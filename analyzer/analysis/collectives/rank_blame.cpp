@@ -2,6 +2,7 @@
 #include "analyzer/analysis/collectives/rank_blame.h"
 
 #include "analyzer/analysis/collectives/host_clocks.h"
+#include "analyzer/analysis/collectives/process_ranks.h"
 #include "analyzer/model/process_names.h"
 
 #include <fmt/format.h>
@@ -70,6 +71,14 @@ bool is_comparable(const Trace& trace, const RankCalls& calls) {
   return calls.made && !process.ring && why_calls_lost(process).empty();
 }
 
+std::string_view why_pairs_unknown(const Trace& trace, const CollectiveEntries& entries, const RankCalls& calls) {
+  for (const uint32_t p : entries.parts_of(calls.process)) {
+    if (const std::string_view lost = why_calls_lost(trace.processes[p]); !lost.empty()) return lost;
+  }
+  if (calls.pairs_from_first && is_comparable(trace, calls)) return {};
+  return "its log does not have the first ones, or not the making of the communicator";
+}
+
 std::string_view why_calls_lost(const Process& process) {
   if (!process.damage.empty()) return "its log is damaged";
   if (process.lost(format::Missing::Calls)) return "its log lacks calls that were lost";
@@ -82,6 +91,11 @@ std::string_view why_end_is_open(const Process& process) {
   if (process.copied) return "its log was copied";
   if (process.still_written) return "its log was read";
   return process.buffered && !process.finished ? "its log was last written" : std::string_view();
+}
+
+std::string_view why_start_is_open(const Process& process) {
+  return process.ring ? "its log has no call of this communicator, and its first records were overwritten"
+                      : std::string_view();
 }
 
 namespace {
@@ -111,7 +125,6 @@ struct Absent {
 struct Later {
   const CollectiveEntry* first = nullptr;  // the earliest next call
   uint32_t process = kNone;                // that made it
-  bool finished = false;                   // a rank finished a next call that needs all ranks
   Waiting waiting;                         // units whose last call did not finish
 };
 
@@ -126,7 +139,10 @@ class Finder {
       end_ns_ = std::max(end_ns_, end_of_part(p));
       if (const std::optional<uint32_t> job = trace_.processes[p].rank)
         ranks_of_job_ = std::max<uint64_t>(ranks_of_job_, uint64_t{*job} + 1);
+      ranks_of_job_ = std::max<uint64_t>(ranks_of_job_, world_size(trace_.processes[p]).value_or(0));
     }
+    for (const CommunicatorCalls& communicator : entries_.communicators())
+      ranks_of_job_ = std::max(ranks_of_job_, communicator.ranks);
     for (const CommunicatorCalls& communicator : entries_.communicators()) {
       const bool different = find_difference(communicator);
       find_absent(with_others(communicator), different);
@@ -184,12 +200,17 @@ class Finder {
   // Members of a communicator whose calls can be compared with those of the others.
   bool comparable(const RankCalls& calls) const { return is_comparable(trace_, calls); }
 
-  // The first collective that the ranks entered with different arguments.
+  // The first collective that the ranks entered with different arguments. Ranges of NCCL name other arguments than
+  // records of starts, so ranks with the one are not compared with ranks with the other.
   bool find_difference(const CommunicatorCalls& communicator) {
+    return find_difference(communicator, true) || find_difference(communicator, false);
+  }
+
+  bool find_difference(const CommunicatorCalls& communicator, bool recorded) {
     uint64_t most = 0;
     std::vector<const RankCalls*> members;
     for (const RankCalls& calls : communicator.of_rank) {
-      if (!comparable(calls) || calls.calls.empty()) continue;
+      if (calls.recorded != recorded || !comparable(calls) || calls.calls.empty()) continue;
       members.push_back(&calls);
       most = std::max(most, calls.calls.back().number);
     }
@@ -298,6 +319,7 @@ class Finder {
     }
     std::map<int64_t, Later> later;  // by number of the call
     std::set<int64_t> ranks;
+    const int64_t finished = all_entered(communicator);
     bool waits = false;  // the last collective did not finish where it was entered
     for (const RankCalls& calls : communicator.of_rank) {
       BlameRank& row = shown.of_rank.emplace_back();
@@ -327,9 +349,24 @@ class Finder {
       if (last == reached) continue;
       const auto [known, fresh] = later.try_emplace(last);
       if (fresh) known->second = later_than(communicator, last);
-      absent(communicator, calls, known->second, different, row);
+      absent(communicator, calls, known->second, finished > last, different, row);
     }
     add_ranks_without_log(communicator, ranks, reached, waits && !different, shown);
+  }
+
+  // The number of the last call that needs all ranks and that a rank finished: all ranks entered it. -1: none.
+  int64_t all_entered(const CommunicatorCalls& communicator) const {
+    int64_t number = -1;
+    for (const RankCalls& calls : communicator.of_rank) {
+      if (!comparable(calls)) continue;
+      for (auto entry = calls.calls.rbegin(); entry != calls.calls.rend(); ++entry) {
+        const auto of_entry = static_cast<int64_t>(entry->number);
+        if (of_entry <= number) break;
+        if (!needs_all(collective_kind(entries_.text(entry->text)))) continue;
+        if (state_of(*entry) == CollectiveState::Finished) number = of_entry;
+      }
+    }
+    return number;
   }
 
   Later later_than(const CommunicatorCalls& communicator, int64_t last) const {
@@ -343,22 +380,21 @@ class Finder {
       if (next == other.calls.end()) continue;
       if (found.first == nullptr || next->time_ns < found.first->time_ns)
         found.first = &*next, found.process = other.process;
-      if (state_of(*next) == CollectiveState::Finished && needs_all(collective_kind(entries_.text(next->text))))
-        found.finished = true;
       if (state_of(other.calls.back()) != CollectiveState::Finished) waiting.push_back(other.process);
     }
     found.waiting = std::make_shared<const std::vector<uint32_t>>(std::move(waiting));
     return found;
   }
 
-  void absent(const CommunicatorCalls& communicator, const RankCalls& calls, const Later& later, bool different,
-              BlameRank& row) {
+  void absent(const CommunicatorCalls& communicator, const RankCalls& calls, const Later& later, bool entered,
+              bool different, BlameRank& row) {
     const CollectiveEntry* const first = later.first;
     if (first == nullptr) return;
     const bool waits = !later.waiting->empty();
     row.state = CollectiveState::NotEntered;
     std::string why = why_unknown(calls, later.process, first->time_ns);
-    if (why.empty() && later.finished) why = "others finished it, so a call of this rank is not recorded";
+    if (why.empty() && last_number(calls) < 0) why = why_start_is_open(trace_.processes[calls.process]);
+    if (why.empty() && entered) why = "others finished it, so a call of this rank is not recorded";
     if (!why.empty()) {
       row.state = CollectiveState::Unknown;
       row.note = why;
@@ -419,11 +455,14 @@ class Finder {
 
   // Sends and receives match in order, by their two ranks.
   void find_partners(const CommunicatorCalls& communicator) {
-    std::map<int64_t, const RankCalls*> by_rank;
+    std::map<int64_t, const RankCalls*> by_rank;  // null: several processes have this rank
     for (const RankCalls& calls : communicator.of_rank) {
-      if (calls.rank && !calls.several && !calls.local) by_rank[*calls.rank] = &calls;
+      if (!calls.rank) continue;
+      const auto [known, fresh] = by_rank.try_emplace(*calls.rank, &calls);
+      if (!fresh) known->second = nullptr;
     }
     for (const auto& [rank, calls] : by_rank) {
+      if (calls == nullptr) continue;
       for (const auto& [peer, sends] : calls->sends) match_pair(communicator, *calls, peer, sends, by_rank, true);
       for (const auto& [peer, receives] : calls->receives)
         match_pair(communicator, *calls, peer, receives, by_rank, false);
@@ -434,36 +473,43 @@ class Finder {
                   const std::vector<CollectiveEntry>& mine, const std::map<int64_t, const RankCalls*>& by_rank,
                   bool sends) {
     const auto found = by_rank.find(peer);
+    const RankCalls* const other = found == by_rank.end() ? nullptr : found->second;
     const std::string_view what = sends ? "send" : "receive", partner = sends ? "receive" : "send";
-    if (found == by_rank.end()) {
-      const CollectiveEntry& last = mine.back();
-      if (state_of(last) == CollectiveState::Finished || end_ns_ - last.time_ns < after_ns_) return;
-      blame_.unknown.push_back(
-          fmt::format("whether rank {} of communicator {} has the {} for the {} #{} of {}: it has "
-                      "no log",
-                      peer, communicator.name, partner, what, mine.size(), rank_text(calls)));
+    // It is not known whether the partner of a call was made. That matters if the rank waits in it.
+    const auto unknown = [&](const CollectiveEntry& open, size_t number, std::string_view why) {
+      if (state_of(open) == CollectiveState::Finished || end_ns_ - open.time_ns < after_ns_) return;
+      const std::string whom =
+          other == nullptr ? fmt::format("rank {} of communicator {}", peer, communicator.name) : rank_text(*other);
+      blame_.unknown.push_back(fmt::format("whether {} has the {} for the {} #{} of {} on communicator {}: {}", whom,
+                                           partner, what, number, rank_text(calls), communicator.name, why));
       waits_for_unknown_.insert(calls.process);
+    };
+    if (other == nullptr) {
+      unknown(mine.back(), mine.size(), found == by_rank.end() ? "it has no log" : "several processes have this rank");
       return;
     }
-    const RankCalls& other = *found->second;
     static const std::vector<CollectiveEntry> no_entries;
-    const auto& lists = sends ? other.receives : other.sends;
+    const auto& lists = sends ? other->receives : other->sends;
     const auto list = lists.find(*calls.rank);
     const std::vector<CollectiveEntry>& theirs = list == lists.end() ? no_entries : list->second;
-    if (!calls.pairs_from_first || !other.pairs_from_first) {
+    std::string_view why = why_pairs_unknown(trace_, entries_, *other);
+    if (why.empty()) why = why_pairs_unknown(trace_, entries_, calls);
+    if (!why.empty()) {
       note_pairs_ = true;
+      unknown(mine.back(), mine.size(), why);
       return;
     }
-    for (size_t i = 0; sends && i < std::min(mine.size(), theirs.size()); ++i) {
-      const std::string_view a = arguments(mine[i]), b = arguments(theirs[i]);
+    const bool alike = calls.recorded == other->recorded;  // see find_difference()
+    for (size_t i = 0; sends && alike && i < std::min(mine.size(), theirs.size()); ++i) {
+      const std::string_view a = entries_.pair_arguments(mine[i].text), b = entries_.pair_arguments(theirs[i].text);
       if (a == b) continue;
       BlameFinding finding;
       finding.kind = FindingKind::OtherCollective;
-      finding.process = other.process;
+      finding.process = other->process;
       finding.communicator = communicator.name;
-      finding.rank = other.rank;
+      finding.rank = other->rank;
       finding.text = fmt::format("send #{} of {} to {} on communicator {} has {}, its receive {}", i + 1,
-                                 rank_text(calls), rank_text(other), communicator.name, a, b);
+                                 rank_text(calls), rank_text(*other), communicator.name, a, b);
       certain_.push_back(std::move(finding));
       return;
     }
@@ -471,29 +517,21 @@ class Finder {
     const CollectiveEntry& open = mine[theirs.size()];
     const int64_t waited_ns = end_ns_ - open.time_ns;
     if (state_of(open) == CollectiveState::Finished || waited_ns < after_ns_) return;
-    if (const std::string why = why_unknown(other, calls.process, open.time_ns); !why.empty()) {
-      blame_.unknown.push_back(fmt::format("whether {} has the {} for the {} #{} of {} on communicator {}: {}",
-                                           rank_text(other), partner, what, theirs.size() + 1, rank_text(calls),
-                                           communicator.name, why));
-      waits_for_unknown_.insert(calls.process);
+    if (const std::string late = why_unknown(*other, calls.process, open.time_ns); !late.empty()) {
+      unknown(open, theirs.size() + 1, late);
       return;
     }
     Absent absent;
     absent.finding.kind = FindingKind::NoPartner;
-    absent.finding.process = other.process;
+    absent.finding.process = other->process;
     absent.finding.communicator = communicator.name;
-    absent.finding.rank = other.rank;
-    absent.finding.text =
-        fmt::format("{} never entered the {} for {} #{} of {} on communicator {}, which waits for {}", rank_text(other),
-                    partner, what, theirs.size() + 1, rank_text(calls), communicator.name, wait_text(waited_ns));
-    absent.thread = thread_of(other);
+    absent.finding.rank = other->rank;
+    absent.finding.text = fmt::format("{} never entered the {} for {} #{} of {} on communicator {}, which waits for {}",
+                                      rank_text(*other), partner, what, theirs.size() + 1, rank_text(calls),
+                                      communicator.name, wait_text(waited_ns));
+    absent.thread = thread_of(*other);
     absent.waiting = std::make_shared<const std::vector<uint32_t>>(1, calls.process);
     absent_.push_back(std::move(absent));
-  }
-
-  std::string_view arguments(const CollectiveEntry& entry) const {
-    const std::string_view text = entries_.text(entry.text);
-    return text.substr(std::min(text.find('('), text.size()));
   }
 
   static uint32_t thread_of(const RankCalls& calls) {
@@ -585,7 +623,8 @@ class Finder {
     note(without, "no call of NCCL is recorded; prof record --collectives 1 records them");
     note(without_samples, "threads were not sampled; prof record --host-samples 10 shows what they wait for");
     if (note_pairs_)
-      blame_.notes.emplace_back("sends and receives are not matched where a log does not have the first ones");
+      blame_.notes.emplace_back(
+          "sends and receives are not matched where a log does not have all of them from the first one on");
     if (blame_.collectives == 0) blame_.unknown.emplace_back("no call of NCCL is recorded");
   }
 

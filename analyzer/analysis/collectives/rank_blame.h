@@ -36,9 +36,14 @@ CollectiveState state_of_call(const Trace& trace, const CollectiveEntry& entry);
 bool needs_all(CollectiveKind kind);
 // Whether the calls of a rank on a communicator can be compared with those of the others.
 bool is_comparable(const Trace& trace, const RankCalls& calls);
+// Why it is not known which send is the n-th one to a rank, and which receive the n-th one from it. They have no such
+// numbers in the log, so they are counted. Empty: it is known.
+std::string_view why_pairs_unknown(const Trace& trace, const CollectiveEntries& entries, const RankCalls& calls);
 // Why calls of a process are not recorded, and why it may have made calls after its log ends. Empty: it has not.
 std::string_view why_calls_lost(const Process& process);
 std::string_view why_end_is_open(const Process& process);
+// Why a rank without a call in its log may have made one before the log begins. Empty: it made none.
+std::string_view why_start_is_open(const Process& process);
 
 // A rank of a communicator.
 struct BlameRank {

@@ -1,5 +1,6 @@
 #include "analyzer/output/dataset/dataset_rows.h"
 
+#include "analyzer/analysis/collectives/process_ranks.h"
 #include "analyzer/analysis/collectives/rank_blame.h"
 #include "analyzer/output/dataset/process_rows.h"
 
@@ -77,6 +78,7 @@ void ProcessRows::all() {
   if (wants(TableId::coverage)) coverage();
   if (wants(TableId::names)) names();
   if (wants(TableId::collective_calls)) collective_calls();
+  if (wants(TableId::pair_calls)) pair_calls();
   if (wants(TableId::ranks) || wants(TableId::rank_items)) ranks();
   if (wants(TableId::clock_evidence)) clock_evidence();
 }
@@ -113,6 +115,8 @@ void ProcessRows::processes() {
     batch[column::end_ns].add(time(std::max(process.last_ns, process.alive_ns)));
     batch[column::calls_lost].add_text(why_calls_lost(process));
     batch[column::open_end].add_text(why_end_is_open(process));
+    batch[column::open_start].add_text(why_start_is_open(process));
+    batch[column::world_size].add(world_size(process));
     end_row(batch);
   };
   bool any = false;

@@ -54,6 +54,7 @@ class ProcessRows {
   void coverage();
   void names();
   void collective_calls();
+  void pair_calls();
   void ranks();  // with the table rank_items
   void rank_items(const RankSums& sums);
   void clock_evidence();

@@ -1,4 +1,5 @@
-// The rows of the tables that compare ranks: collective_calls, ranks and clock_evidence. See process_rows.h.
+// The rows of the tables that compare ranks: collective_calls, pair_calls, ranks and clock_evidence. See
+// process_rows.h.
 #include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/collectives/rank_blame.h"
 #include "analyzer/output/dataset/process_rows.h"
@@ -32,6 +33,40 @@ void ProcessRows::collective_calls() {
         batch[column::state].add_text(state_name(state_of_call(trace_, entry)));
         batch[column::comparable].add(comparable);
         end_row(batch);
+      }
+    }
+  }
+  end_table(batch);
+}
+
+void ProcessRows::pair_calls() {
+  namespace column = dataset::pair_calls;
+  if (!shared_.entries) shared_.entries.emplace(trace_);
+  const CollectiveEntries& entries = *shared_.entries;
+  TableBatch& batch = shared_.target.batch(TableId::pair_calls);
+  for (const CommunicatorCalls& communicator : entries.communicators()) {
+    for (const RankCalls& calls : communicator.of_rank) {
+      const bool comparable = why_pairs_unknown(trace_, entries, calls).empty();
+      for (const auto* const lists : {&calls.sends, &calls.receives}) {
+        for (const auto& [peer, list] : *lists) {
+          for (size_t i = 0; i < list.size(); ++i) {
+            const CollectiveEntry& entry = list[i];
+            if (trace_.threads[entry.thread].process != process_) continue;
+            batch[column::tid].add(trace_.threads[entry.thread].tid);
+            batch[column::communicator].add_text(communicator.name);
+            batch[column::communicator_rank].add(calls.rank);
+            batch[column::communicator_ranks].add_if(communicator.ranks != 0, communicator.ranks);
+            batch[column::peer].add_if(peer >= 0, peer);
+            batch[column::kind].add_text(entries.kind(entry.text));
+            batch[column::number].add(i + 1);
+            batch[column::arguments].add_text(entries.pair_arguments(entry.text));
+            batch[column::start_ns].add(time(entry.time_ns));
+            batch[column::duration_ns].add_if(entry.end_ns != INT64_MAX, entry.end_ns - entry.time_ns);
+            batch[column::state].add_text(state_name(state_of_call(trace_, entry)));
+            batch[column::comparable].add(comparable);
+            end_row(batch);
+          }
+        }
       }
     }
   }

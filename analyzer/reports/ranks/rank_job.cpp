@@ -1,12 +1,12 @@
 #include "analyzer/reports/ranks/rank_job.h"
 
+#include "analyzer/analysis/collectives/process_ranks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/process_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -332,10 +332,7 @@ std::vector<std::string> job_problems(const Trace& trace, const RankJob& job) {
     const Process& process = trace.processes[row.sums.process];
     if (!process.rank) continue;
     ++present[*process.rank];
-    const std::string text = process.fact("world_size");
-    uint32_t of_job = 0;
-    std::from_chars(text.data(), text.data() + text.size(), of_job);
-    size = std::max({size, of_job, *process.rank == kNone ? 0 : *process.rank + 1});
+    size = std::max({size, world_size(process).value_or(0), *process.rank == kNone ? 0 : *process.rank + 1});
   }
   constexpr uint32_t kMostRanks = 1u << 24;
   std::vector<uint32_t> missing;

@@ -1,5 +1,6 @@
 #include "analyzer/reports/ranks/rank_sums.h"
 
+#include "analyzer/analysis/collectives/rank_blame.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -105,7 +106,10 @@ void add_operations(const AnalysisInput& input, const Interval& window, RankSums
   for (auto& [key, calls] : by_text) sums.items.emplace(key, item_of(calls));
 }
 
-void add_idle(const AnalysisInput& input, const Interval& window, const std::vector<Window>& steps, RankSums& sums) {
+// If the log lacks calls, the causes are those of the missing calls, not of the rank: they are no items.
+void add_idle(const AnalysisInput& input, ProcessId process, const Interval& window, const std::vector<Window>& steps,
+              RankSums& sums) {
+  const bool comparable = why_calls_lost(input.trace.processes[index(process)]).empty();
   std::vector<std::vector<int64_t>> by_step(kGapCharges);
   const WindowFinder finder(steps);
   divide_gaps(input.trace, input.views, input.selection, window,
@@ -124,7 +128,7 @@ void add_idle(const AnalysisInput& input, const Interval& window, const std::vec
               });
   for (size_t charge = 0; charge < kGapCharges; ++charge) {
     const int64_t total_ns = sums.idle_by_cause_ns[charge];
-    if (total_ns == 0) continue;
+    if (total_ns == 0 || !comparable) continue;
     RankItem item;
     item.count = 1;
     if (steps.empty()) {
@@ -252,7 +256,7 @@ std::optional<RankSums> sums_of_rank(const AnalysisInput& all, ProcessId process
   add_steps(steps, devices, !words.starts_with("nvtx:"), sums);
   add_launches(input, process, window, sums);
   add_operations(input, window, sums);
-  add_idle(input, window, steps, sums);
+  add_idle(input, process, window, steps, sums);
   add_clock(input, process, window, sums);
   return sums;
 }

@@ -57,7 +57,7 @@ class Recipes(unittest.TestCase):
 
     def assert_two_ranks(self):
         """Both ranks have a log, and the commands after the recipe name them."""
-        self.assertEqual(len(self.logs()), 2)
+        self.assertEqual([path.name for path in self.logs()], [f"{os.uname().nodename}-{rank}.plog" for rank in (0, 1)])
         for command in blocks("sh")[-1].splitlines():
             self.run_shell(command)
         answer = json.loads(self.run_shell("prof report kernels --group-by rank --format json logs/"))

@@ -121,10 +121,10 @@ class Log:
 def main(kind, folder):
     os.makedirs(folder, exist_ok=True)
     for rank in range(4):
-        log = Log(rank, kind.startswith("nvtx"))
+        log = Log(rank, kind.startswith("nvtx") or kind == "mixed" and rank == 1)
         late = rank * 100_000
         half, in_half = 0xD0 + rank // 2, rank % 2
-        if kind not in ("creation", "ring") or rank != 2:
+        if kind not in ("creation", "ring", "ring_silent") or rank != 2:
             log.make(WORLD, rank, 4, late)
         log.make(half, in_half, 2, S // 10 + late)
         if kind == "ring":  # each log begins with another call
@@ -133,6 +133,11 @@ def main(kind, folder):
             log.events.clear()
             for at in range(4 - rank):
                 log.call(WORLD, S // 2 + (rank + at) * 10_000_000 + late)
+        elif kind == "ring_silent":  # only the last calls are in the logs; rank 2 may have made one before
+            log.page = f"\nring bytes=1048576 horizon_tick={START + S // 2} blocks=3 records=450"
+            log.events.clear()
+            log.call(half, S - 200_000_000 + late, skip=3)
+            log.calls.get(WORLD, [0])[0] += 4
         elif kind == "creation":
             if rank != 2:
                 log.events[1:2] = []  # it has not returned
@@ -145,7 +150,7 @@ def main(kind, folder):
         at = S + late
         arguments, last = "count=1024, type=fp32, op=sum", {"finished": False}
         culprit = rank == 2
-        if kind in ("never", "sleeping", "ring", "nvtx") and culprit:
+        if kind in ("never", "sleeping", "ring", "ring_silent", "nvtx", "mixed") and culprit:
             if kind == "sleeping":
                 log.waits_in_file(2 * S)
         elif kind in ("killed", "exited", "stopped", "buffered", "damaged", "lost") and culprit:
@@ -183,6 +188,16 @@ def main(kind, folder):
                 log.call(WORLD, at + 1_000_000, "ncclSend" if kind == "send" else "ncclRecv", "count=8, type=fp32, peer=2", **last)
             if rank == 2:
                 log.call(WORLD, at, "ncclRecv" if kind == "send" else "ncclSend", "count=8, type=fp32, peer=0")
+        elif kind == "pair_size":
+            if rank in (0, 2):
+                name, peer, count = ("ncclSend", 2, 8) if rank == 0 else ("ncclRecv", 0, 4)
+                log.call(WORLD, at, name, f"count={count}, type=fp32, peer={peer}", **last)
+        elif kind == "ring_pairs":  # rank 0 waits in a send; the ring of rank 2 lacks its first receives
+            if rank == 0:
+                for n in range(3):
+                    log.call(WORLD, at + n * 1_000_000, "ncclSend", "count=8, type=fp32, peer=2", finished=n < 2)
+            elif rank == 2:
+                log.call(WORLD, at + 1_000_000, "ncclRecv", "count=8, type=fp32, peer=0", skip=1)
         elif kind == "recent":  # a rank that is a little late
             log.clock = S + 200_000_000
             if not culprit:
@@ -202,4 +217,5 @@ def main(kind, folder):
                 file.write(b"\x55" * 4096)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
