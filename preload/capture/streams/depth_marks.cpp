@@ -81,12 +81,12 @@ void note_cost(uint64_t took) {
 }
 
 // Whether a result for an event at `point` is worth a query now: it would halve the depth at least.
-bool query_is_due(const StreamState& state, const EventPoint& point) {
+bool query_is_due(const StreamState& state, const EventPoint& point, uint64_t now) {
   const uint64_t launched = state.launched.load(), known = known_completed(state, launched);
   if (point.upto.launched <= known || 2 * (point.upto.launched - known) < launched - known) return false;
-  return state.last_launch_tick.load(std::memory_order_relaxed) - state.query_tick.load(std::memory_order_relaxed) >=
-             g_mark_pause.load(std::memory_order_relaxed) &&
-         !marked_just_now(state);
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
+  return now - state.query_tick.load(std::memory_order_relaxed) >= pause &&
+         now - state.mark_tick.load(std::memory_order_relaxed) >= pause;
 }
 
 void place(StreamState& state, uint64_t number) {
@@ -160,13 +160,13 @@ bool query_marks(StreamState& state) {
   return finished;
 }
 
-bool query_program_event(CUevent event) {
+bool query_program_event(CUevent event, uint64_t now) {
   if (!g_marks_on.load(std::memory_order_relaxed) || g_driver.cuEventQuery == nullptr) return false;
   const EventPoint point = find_event(event);
   if (!point.known() || cupti_client_active()) return false;
   StreamState& state = detail::g_streams->states[point.slot];
-  if (!query_is_due(state, point)) return false;
-  state.query_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  if (!query_is_due(state, point, now)) return false;
+  state.query_tick.store(now, std::memory_order_relaxed);
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   const bool allowed = g_captures.load(std::memory_order_seq_cst) == 0;
   if (allowed) {

@@ -69,8 +69,9 @@ inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
 // Queries the recorded events of a stream, unless a thread captures. Returns whether all of them are known to have
 // finished, and there was at least one since the stream began. The helper thread calls it.
 bool query_marks(StreamState& state);
-// The program is about to record an event again, or to destroy it: queries it if that is due. Returns whether it did.
-bool query_program_event(CUevent event);
+// The program is about to record an event again, or to destroy it, at tick `now`: queries it if that is due. Returns
+// whether it did.
+bool query_program_event(CUevent event, uint64_t now);
 // A context is about to be destroyed, and with it its events: waits, bounded, for marks that are being placed or
 // queried. Its handle was removed before.
 void marks_leave_context();

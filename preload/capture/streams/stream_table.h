@@ -86,7 +86,6 @@ struct StreamWaits {
     EventPoint awaited;
   };
   static constexpr uint32_t kMost = 8;
-  std::atomic<uint64_t> made{0};       // never restarts, as launch numbers
   std::atomic<uint64_t> forgotten{0};  // waits up to this number were made by an earlier stream of the slot
   std::atomic<uint32_t> busy{0};       // a thread changes `wait`
   std::atomic<uint32_t> count{0};
@@ -103,6 +102,7 @@ struct alignas(64) StreamState {
   std::atomic<uint64_t> marked{0};                  // launch number of the last completion mark
   std::atomic<uint64_t> mark_tick{0};               // when that mark was placed
   std::atomic<uint64_t> query_tick{0};              // when an event of the program was last queried
+  std::atomic<uint64_t> waits{0};                   // kept waits, ever; never restarts, as launch numbers
   std::atomic<bool> marks_off{false};
   std::atomic<bool> programmatic{false};  // saw a programmatic dependent launch: never a mark here
   // Set before the slot is visible, constant while it is in use

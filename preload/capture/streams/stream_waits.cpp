@@ -61,22 +61,18 @@ bool take_proven(StreamWaits& waits, const StreamPoint& upto, EventPoint& awaite
 }
 
 void complete_chain(StreamState& state, const StreamPoint& upto, uint32_t links) {
-  uint64_t known = state.completed.load(std::memory_order_relaxed);
-  while (known < upto.launched &&
-         !state.completed.compare_exchange_weak(known, upto.launched, std::memory_order_relaxed)) {}
   StreamWaits* const waits = waits_of(state);
   EventPoint awaited;
-  while (links != 0 && waits != nullptr && take_proven(*waits, upto, awaited))
-    complete_chain(detail::g_streams->states[awaited.slot], awaited.upto, links - 1);
+  while (links != 0 && waits != nullptr && take_proven(*waits, upto, awaited)) {
+    StreamState& other = detail::g_streams->states[awaited.slot];
+    raise_to(other.completed, awaited.upto.launched);
+    complete_chain(other, awaited.upto, links - 1);
+  }
 }
 
 }  // namespace
 
-StreamPoint point_so_far(const StreamState* state) {
-  if (state == nullptr) return {};
-  const StreamWaits* const waits = waits_of(*state);
-  return {state->launched.load(), waits != nullptr ? waits->made.load(std::memory_order_acquire) : 0};
-}
+void complete_awaited(StreamState& state, const StreamPoint& upto) { complete_chain(state, upto, kMostLinks); }
 
 void keep_wait(StreamState& state, const EventPoint& awaited) {
   StreamWaits* const waits = waits_of(state);
@@ -95,19 +91,16 @@ void keep_wait(StreamState& state, const EventPoint& awaited) {
     drop_wait(*waits, StreamWaits::kMost / 2);
     --count;
   }
-  const uint64_t number = waits->made.load(std::memory_order_relaxed) + 1;
+  const uint64_t number = state.waits.load(std::memory_order_relaxed) + 1;
   waits->wait[count] = {{state.launched.load(), number}, awaited};
   waits->count.store(count + 1, std::memory_order_relaxed);
-  waits->made.store(number, std::memory_order_release);
+  state.waits.store(number, std::memory_order_release);
 }
 
-void complete_upto(StreamState& state, const StreamPoint& upto) { complete_chain(state, upto, kMostLinks); }
-
 void forget_waits(StreamState& state) {
-  StreamWaits* const waits = waits_of(state);
-  if (waits == nullptr) return;
-  const uint64_t made = waits->made.load(std::memory_order_acquire);
-  if (made != 0) waits->forgotten.store(made, std::memory_order_release);
+  const uint64_t made = state.waits.load(std::memory_order_acquire);
+  if (StreamWaits* const waits = made != 0 ? waits_of(state) : nullptr; waits != nullptr)
+    waits->forgotten.store(made, std::memory_order_release);
 }
 
 }  // namespace prof::preload

@@ -17,14 +17,27 @@
 
 namespace prof::preload {
 
-StreamPoint point_so_far(const StreamState* state);
+inline void raise_to(std::atomic<uint64_t>& value, uint64_t to) {
+  uint64_t there = value.load(std::memory_order_relaxed);
+  while (there < to && !value.compare_exchange_weak(there, to, std::memory_order_relaxed)) {}
+}
+
+inline StreamPoint point_so_far(const StreamState* state) {
+  if (state == nullptr) return {};
+  const uint64_t waits = state->waits.load(std::memory_order_acquire);
+  return {state->launched.load(), waits};
+}
 
 // `state` waits for an event that was recorded at `awaited`. Call it after the real call. If the stream has eight waits
 // already, one in the middle is dropped: the oldest ones are proven next, and the newest ones prove most.
 void keep_wait(StreamState& state, const EventPoint& awaited);
 
 // `state` has finished up to `upto`. Finds what that proves about the streams that it waited for, and about theirs.
-void complete_upto(StreamState& state, const StreamPoint& upto);
+void complete_awaited(StreamState& state, const StreamPoint& upto);
+inline void complete_upto(StreamState& state, const StreamPoint& upto) {
+  raise_to(state.completed, upto.launched);
+  if (state.waits.load(std::memory_order_relaxed) != 0) complete_awaited(state, upto);
+}
 
 // The stream ends: its waits prove nothing any more.
 void forget_waits(StreamState& state);

@@ -20,11 +20,6 @@ namespace prof::preload {
 
 namespace {
 
-void raise(std::atomic<uint64_t>& value, uint64_t to) {
-  uint64_t there = value.load(std::memory_order_relaxed);
-  while (there < to && !value.compare_exchange_weak(there, to, std::memory_order_relaxed)) {}
-}
-
 void lower(std::atomic<uint64_t>& value, uint64_t by) {
   uint64_t there = value.load(std::memory_order_relaxed);
   while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {}
@@ -38,7 +33,7 @@ void capture_ended() { marks_end_capture(); }
 void completed(StreamState* state, const StreamPoint& upto, uint64_t own) {
   if (state == nullptr) return;
   complete_upto(*state, upto);
-  if (own != 0) raise(state->completed, upto.launched + own);
+  if (own != 0) raise_to(state->completed, upto.launched + own);
 }
 
 void context_synchronized(CUcontext context, uint64_t entered_tick) {

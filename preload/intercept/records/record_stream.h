@@ -128,7 +128,7 @@ struct EventRecord {
   };
   template <class C, class... Args> static State enter(C, CallScope& scope, CUevent event, CUstream stream, Args...) {
     StreamState* const state = stream_state(stream, C::kNullStream);
-    if (query_program_event(event)) scope.restart_timer();
+    if (query_program_event(event, scope.begin_tick())) scope.restart_timer();
     event_changes(event);
     return {state, point_so_far(state)};
   }
@@ -222,7 +222,7 @@ struct EventShare {
 struct EventDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, CallScope& scope, CUevent event) {
-    if (query_program_event(event)) scope.restart_timer();
+    if (query_program_event(event, scope.begin_tick())) scope.restart_timer();
     event_destroyed(event);
     return {};
   }

@@ -355,6 +355,8 @@ class EventQueries : public CaptureTest {
   }
   void launch(StreamState* state, uint64_t operations = 1) { launched(state, operations, tick_ += 2 * kPause); }
 
+  bool query(uint64_t event) { return query_program_event(event_handle(event), tick_); }
+
   static constexpr uint64_t kPause = 1'000'000;
   uint64_t tick_ = 1'000'000'000;
 };
@@ -364,11 +366,11 @@ TEST_F(EventQueries, ProveWhatWasBeforeTheEvent) {
   launch(a, 5);
   record_event(event_handle(1), a);
   launch(a, 2);
-  EXPECT_TRUE(query_program_event(event_handle(1)));
+  EXPECT_TRUE(query(1));
   EXPECT_EQ(depth_before(a), 2u);
-  launch(a);
-  EXPECT_FALSE(query_program_event(event_handle(1))) << "it proves nothing new";
-  EXPECT_FALSE(query_program_event(event_handle(2))) << "it was never recorded";
+  tick_ += 10 * kPause;
+  EXPECT_FALSE(query(1)) << "it proves nothing new";
+  EXPECT_FALSE(query(2)) << "it was never recorded";
   EXPECT_EQ(FakeDriver::event_queries, 1u);
   EXPECT_EQ(FakeDriver::event_records, 0u);
 }
@@ -379,11 +381,9 @@ TEST_F(EventQueries, OfAnOutstandingEventProveNothing) {
   record_event(event_handle(1), a);
   for (const CUresult result : {CUDA_ERROR_NOT_READY, CUDA_ERROR_INVALID_HANDLE}) {
     FakeDriver::event_result = result;
-    EXPECT_TRUE(query_program_event(event_handle(1)));
+    EXPECT_TRUE(query(1));
     EXPECT_EQ(depth_before(a), 5u);
-    launch(a, 0);
-    tick_ += 2 * kPause;
-    a->last_launch_tick = tick_;
+    tick_ += 10 * kPause;
   }
 }
 
@@ -393,8 +393,8 @@ TEST_F(EventQueries, AreMadeOnlyIfTheyCanHalveTheDepth) {
   record_event(event_handle(1), a);
   launch(a, 5);
   record_event(event_handle(2), a);
-  EXPECT_FALSE(query_program_event(event_handle(1))) << "4 of 9";
-  EXPECT_TRUE(query_program_event(event_handle(2)));
+  EXPECT_FALSE(query(1)) << "4 of 9";
+  EXPECT_TRUE(query(2));
   EXPECT_EQ(depth_before(a), 0u);
 }
 
@@ -403,7 +403,7 @@ TEST_F(EventQueries, AreNotMadeOftenerThanMarksOrRightAfterOne) {
   const auto is_queried = [&](uint64_t ticks_later) {
     launched(a, 1, tick_ += ticks_later);
     record_event(event_handle(1), a);
-    return query_program_event(event_handle(1));
+    return query(1);
   };
   EXPECT_TRUE(is_queried(10 * kPause));
   EXPECT_FALSE(is_queried(kPause / 2));
@@ -411,7 +411,7 @@ TEST_F(EventQueries, AreNotMadeOftenerThanMarksOrRightAfterOne) {
   launched(a, 1, tick_ += 10 * kPause);
   record_event(event_handle(1), a);
   a->mark_tick = tick_;
-  EXPECT_FALSE(query_program_event(event_handle(1)));
+  EXPECT_FALSE(query(1));
 }
 
 TEST_F(EventQueries, AreNotMadeWhileAnybodyCapturesOrWithoutMarks) {
@@ -420,13 +420,13 @@ TEST_F(EventQueries, AreNotMadeWhileAnybodyCapturesOrWithoutMarks) {
   record_event(event_handle(1), a);
   capture_begins(stream_handle(2));
   FakeDriver::captures = true;
-  EXPECT_FALSE(query_program_event(event_handle(1)));
+  EXPECT_FALSE(query(1));
   FakeDriver::captures = false;
   capture_ended();
   open_marks(preload::Marks::None, 0);
   launch(a);
   record_event(event_handle(1), a);
-  EXPECT_FALSE(query_program_event(event_handle(1)));
+  EXPECT_FALSE(query(1));
   EXPECT_EQ(FakeDriver::event_queries, 0u);
   EXPECT_EQ(depth_before(a), 6u);
 }
@@ -438,7 +438,7 @@ TEST_F(EventQueries, FollowTheWaitsOfTheEventsStream) {
   wait_event(b, event_handle(1));
   launch(b);
   record_event(event_handle(2), b);
-  EXPECT_TRUE(query_program_event(event_handle(2)));
+  EXPECT_TRUE(query(2));
   EXPECT_EQ(depth_before(b), 0u);
   EXPECT_EQ(depth_before(a), 0u);
 }
