@@ -8,9 +8,9 @@
 // helper thread queries the events (query_marks()). So a GPU that has finished its work is known to be idle although
 // the program makes no call.
 //
-// The program's own events are marks too. Before one is recorded again or destroyed, it is queried if that can halve the
-// depth, as often as marks are placed, and not right after one. This gives the GPU no work, so it also serves streams
-// without marks.
+// The program's own events are marks too. Before one is recorded again or destroyed, it is queried if that can halve
+// the depth, as often as marks are placed, and not right after one. This gives the GPU no work, so it also serves
+// streams without marks.
 //
 // A mark is placed right after an operation of the program on the same stream and nowhere else. It is never placed
 // while any thread captures: marks_begin_capture() closes the gate and waits, bounded, for marks being placed (Dekker:

@@ -10,9 +10,9 @@ namespace prof::preload {
 
 namespace {
 
-// `standing` is (stream slot + 1) << 47 | launch number; 0: not known. A thread that records an event stores 0 before the
-// driver's call, and `waits` and `standing` after it. So readers take the waits that belong to `standing`, or newer ones
-// of a recording that the driver has made.
+// `standing` is (stream slot + 1) << 47 | launch number; 0: not known. A thread that records an event stores 0 before
+// the driver's call, and `waits` and `standing` after it. So readers take the waits that belong to `standing`, or
+// newer ones of a recording that the driver has made.
 struct EventSlot {
   std::atomic<uint64_t> event;
   std::atomic<uint64_t> standing;

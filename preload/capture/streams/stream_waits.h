@@ -1,6 +1,6 @@
-// What does the completion of one stream prove about others? If stream B waits for an event that was recorded on stream A
-// (cuStreamWaitEvent), and something later on B has finished, A has finished up to the event. Each stream keeps its last
-// waits. Hooks of waits and synchronising calls use it, launches do not.
+// What does the completion of one stream prove about others? If stream B waits for an event that was recorded on
+// stream A (cuStreamWaitEvent), and something later on B has finished, A has finished up to the event. Each stream
+// keeps its last waits. Hooks of waits and synchronising calls use it, launches do not.
 //
 //   A   k1 k2 E k3            E: A, after 2 operations
 //   B         w(E) k4 F       the wait: B, after 0 operations, number 1; F: B, after 1 operation and 1 wait
@@ -9,8 +9,8 @@
 // - it counts this wait: it was read after the wait's call had returned; or
 // - it counts more operations than B had when that call had returned. Counts only grow, so the place was read later.
 //
-// Nothing waits: if another thread changes the waits of a stream, a new wait is not kept, and a finished one is found by
-// the next completion. So depths stay upper bounds.
+// Nothing waits: if another thread changes the waits of a stream, a new wait is not kept, and a finished one is found
+// by the next completion. So depths stay upper bounds.
 #pragma once
 
 #include "preload/capture/streams/stream_table.h"

@@ -114,7 +114,8 @@ struct CaptureEnd {
   }
 };
 
-// Whether the call on `stream` that just returned was part of a capture. Captures that began before the recording count.
+// Whether the call on `stream` that just returned was part of a capture. Captures that began before the recording
+// count.
 inline bool was_captured(CUstream stream, NullStream null_stream) {
   return any_open_capture() && query_captured(stream, null_stream);
 }

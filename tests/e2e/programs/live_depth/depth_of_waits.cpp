@@ -1,5 +1,6 @@
-// Streams that wait for events of others, the program that waits for the last one, and the live depth of the next launch
-// on each. The kernel's name says what was waited for. Without GPU times and marks, nothing else lowers the depth.
+// Streams that wait for events of others, the program that waits for the last one, and the live depth of the next
+// launch on each. The kernel's name says what was waited for. Without GPU times and marks, nothing else lowers the
+// depth.
 // Env: PROF_GPU=off PROF_DEPTH=counts SIM='kernel * 100000'
 // Expect: status 0
 // Expect: log 1: 1 kernel_launch(pair depth=0), 1 kernel_launch(empty depth=0), 1 kernel_launch(chain depth=0),
