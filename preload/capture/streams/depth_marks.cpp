@@ -3,9 +3,9 @@
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/streams/event_table.h"
+#include "preload/capture/streams/event_waits.h"
 #include "preload/capture/streams/launch_path.h"
 #include "preload/capture/streams/mark_events.h"
-#include "preload/capture/streams/stream_waits.h"
 #include "preload/driver/driver.h"
 #include "preload/log/count.h"
 

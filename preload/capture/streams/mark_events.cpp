@@ -1,7 +1,7 @@
 #include "preload/capture/streams/mark_events.h"
 
 #include "preload/capture/streams/depth_marks.h"
-#include "preload/capture/streams/stream_waits.h"
+#include "preload/capture/streams/event_waits.h"
 #include "preload/driver/driver.h"
 
 #include <sys/mman.h>

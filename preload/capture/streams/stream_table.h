@@ -79,7 +79,7 @@ struct EventPoint {
   bool known() const { return upto != StreamPoint{}; }
 };
 
-// The waits of one stream for events of others, the oldest first (stream_waits.h).
+// The waits of one stream for events of others, the oldest first (event_waits.h).
 struct StreamWaits {
   struct Wait {
     StreamPoint at;  // in this stream; at.waits is the number of the wait, from 1

@@ -4,14 +4,14 @@
 //   launched    counted by the hooks: +1 an operation, +n a graph launch (its kernels, copies and fills)
 //   completed   the largest launch number known to have finished: a returned synchronisation or successful query, an
 //               event recorded after it, a completion mark (PROF_DEPTH=marks), GPU records delivered, something later
-//               on a stream that waited for the event (stream_waits.h)
+//               on a stream that waited for the event (event_waits.h)
 //   depth       launched − completed at the moment a launch is entered: an upper bound of what is outstanding. (CUPTI
 //               reports a kernel that the driver launched on its own like any other; until the stream is next seen
 //               empty, each such kernel can make the depth one too small.)
 #pragma once
 
+#include "preload/capture/streams/event_waits.h"
 #include "preload/capture/streams/launch_path.h"
-#include "preload/capture/streams/stream_waits.h"
 #include "preload/format/ids.h"
 
 #include <cuda.h>

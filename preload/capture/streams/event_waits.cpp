@@ -1,4 +1,4 @@
-#include "preload/capture/streams/stream_waits.h"
+#include "preload/capture/streams/event_waits.h"
 
 #include <cstring>
 
