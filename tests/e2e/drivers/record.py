@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer|unstarted
+"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer|unstarted|without_proc
 --prof PROF --libprof LIBPROF --sim FOLDER --corpus FOLDER --programs FOLDER. Status 77: something needed is missing on this machine."""
 import argparse
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", choices=["signals", "gcc_sanitizer", "unstarted"])
+parser.add_argument("what", choices=["signals", "gcc_sanitizer", "unstarted", "without_proc"])
 for name in ("prof", "libprof", "sim", "corpus", "programs"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
 options = parser.parse_args()
@@ -126,6 +126,23 @@ def unstarted():
               "the program made fewer than 5 launches, or it made no CUDA or NVTX call afterwards")
 
 
-{"signals": signals, "gcc_sanitizer": gcc_sanitizer, "unstarted": unstarted}[options.what]()
+def without_proc():
+    """In a mount namespace without /proc, started by a path, by a link to it, and by the PATH. Needs root."""
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        os.symlink(options.prof, f"{folder}/linked")
+        path = f"{options.prof.resolve().parent}:{os.environ['PATH']}"
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"), PATH=path)
+        environment.pop("PROF_LIBRARY", None)
+        hidden = "mount -t tmpfs none /proc && ! [ -e /proc/self ] || exit 77; "
+        for how in (str(options.prof.resolve()), os.path.relpath(options.prof.resolve(), folder), "./linked", options.prof.name):
+            script = f"{hidden} exec {how} record -o logs -- {options.programs / 'window_launches'}"
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, env=environment, cwd=folder, timeout=60)
+            if done.returncode == 77 or "unshare failed" in done.stderr:
+                print(f"no mount namespace here: {done.stderr.strip()}")
+                sys.exit(77)
+            check(f"{how}: status, what is recorded", (done.returncode, done.stderr.count("next: prof summary")), (0, 1))
+
+
+{"signals": signals, "gcc_sanitizer": gcc_sanitizer, "unstarted": unstarted, "without_proc": without_proc}[options.what]()
 if problems:
     sys.exit("\n".join(problems))
