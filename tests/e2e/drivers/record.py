@@ -145,13 +145,14 @@ def without_proc():
             if done.returncode == 77 or "unshare failed" in done.stderr:
                 print(f"no mount namespace here: {done.stderr.strip()}")
                 sys.exit(77)
-            check(f"{how}: status, what is recorded", (done.returncode, done.stderr.count("next: prof summary")), (0, 1))
+            check(f"{how}: status, logs", (done.returncode, done.stderr.count("next: prof summary")), (0, 1))
 
 
 def side_by_side():
     """Two recordings in one folder at the same time: each names its own logs. The outer one of two names all."""
     with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
-        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"))
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim),
+                           PROF_CUPTI=str(options.sim / "libcupti.so.13"))
         launches = options.programs / "window_launches"
 
         def start(output, *program):
@@ -171,7 +172,8 @@ def side_by_side():
         pathlib.Path(folder, "done").touch()
         of_first = named(first)
         check("logs that are named", (len(of_first), len(of_second)), (2, 1))
-        check("all logs", sorted(of_first + of_second), sorted(f"logs/{name}" for name in os.listdir(f"{folder}/logs")))
+        made = sorted(f"logs/{name}" for name in os.listdir(f"{folder}/logs"))
+        check("all logs", sorted(of_first + of_second), made)
 
         nested = start("nested", "sh", "-c", f"{options.prof} record -o nested -- {launches}; {launches}")
         check("logs named by the inner and the outer one", len(named(nested)), 1 + 2)
