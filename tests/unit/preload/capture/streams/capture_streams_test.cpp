@@ -98,6 +98,17 @@ TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
   EXPECT_EQ(depth_before(fresh), 4u);
 }
 
+TEST_F(Streams, AFullTableOfContextsIsCountedAndDestroyedContextsMakeRoom) {
+  for (uint64_t n = 0; n < kMaxContexts; ++n) ASSERT_NE(context_id(context_handle(n)), format::ContextId{}) << n;
+  const uint64_t before = counted(format::LossCounter::depth_streams_full);
+  EXPECT_EQ(context_id(context_handle(kMaxContexts)), format::ContextId{});
+  EXPECT_EQ(find_context(context_handle(kMaxContexts)), nullptr);
+  EXPECT_EQ(counted(format::LossCounter::depth_streams_full), before + 1);
+  EXPECT_NE(find_context(context_handle(kMaxContexts - 1)), nullptr);
+  context_destroyed(context_handle(77));
+  EXPECT_NE(context_id(context_handle(kMaxContexts)), format::ContextId{});
+}
+
 TEST_F(Streams, FullTableIsCountedAndDestroyedStreamsMakeRoom) {
   for (uint64_t n = 0; n < kMaxStreams; ++n) ASSERT_NE(stream(n), nullptr) << n;
   const uint64_t before = counted(format::LossCounter::depth_streams_full);
