@@ -13,7 +13,8 @@
 // Expect: log 4: 4 kernel_launch(_ZN3app5scaleEPff), no nvtx_push, whole, 0 lost
 // Expect: stderr PROF_REPEAT_KERNEL needs PROF_ASSUME_IDEMPOTENT=1
 // Expect: stderr PROF_REPEAT_KERNEL is not valid
-// Expect: stderr once repeating app::scale ended: the driver answered repetition 4 of 50 with error 700
+// Expect: stderr repeating app::scale ended: the driver answered repetition 4 of 50 with error 700
+// Expect: stderr once repeating app::scale ended
 #include "tests/sim/sim_program.h"
 
 using namespace sim_program;
