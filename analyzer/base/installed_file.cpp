@@ -1,9 +1,11 @@
 #include "analyzer/base/installed_file.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace prof::analyzer {
 
@@ -26,7 +28,13 @@ InstalledFile find_installed(std::string_view name, const std::string& program) 
 }
 
 InstalledFile find_installed(std::string_view name) {
-  return find_installed(name, std::filesystem::read_symlink("/proc/self/exe"));
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) {  // no /proc: the path that started the program, which the kernel keeps in its memory
+    program = fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)));
+  }
+  return find_installed(name, program);
 }
 
 }  // namespace prof::analyzer

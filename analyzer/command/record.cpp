@@ -43,8 +43,28 @@ struct MadeLog {
   uint64_t bytes = 0;
 };
 
-// Logs below the output's folder that were started after `since_realtime_ns`.
-std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtime_ns) {
+// Every program of a recording has this variable, and logs contain it: the numbers of `prof record` and of those that
+// it was started by.
+constexpr char kRunVariable[] = "PROF_RECORD";
+
+// Whether the log is of another `prof record`. A log that does not contain the variable may be of any.
+bool is_of_another_run(std::ifstream& file, const std::string& run) {
+  constexpr size_t kSearched = 1 << 20;  // the facts of a process are at the start of its log
+  std::string bytes(kSearched, '\0');
+  file.clear();
+  file.seekg(0);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  const std::string begin = std::string(kRunVariable) + "=";
+  const size_t at = bytes.find(begin);
+  if (at == std::string::npos) return false;
+  const size_t from = at + begin.size();
+  const std::string runs = bytes.substr(from, bytes.find_first_not_of("0123456789-,", from) - from);
+  return ("," + runs + ",").find("," + run + ",") == std::string::npos;
+}
+
+// Logs below the output's folder that were started after `since_realtime_ns` by this `prof record`.
+std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtime_ns, const std::string& run) {
   fs::path folder = output;
   bool deep = false;
   if (is_name_pattern(output)) {
@@ -61,7 +81,8 @@ std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtim
     format::FileHeader header{};
     std::ifstream file(entry.path(), std::ios::binary);
     if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || header.magic != format::kFileMagic) return;
-    if (header.start_realtime_ns >= since_realtime_ns) logs.push_back({entry.path(), entry.file_size(error)});
+    if (header.start_realtime_ns < since_realtime_ns || is_of_another_run(file, run)) return;
+    logs.push_back({entry.path(), entry.file_size(error)});
   };
   if (deep) {
     const auto options = fs::directory_options::skip_permission_denied;
@@ -188,6 +209,8 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
 
   const auto begun =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::string run = fmt::format("{}-{}", getpid(), begun), outer = given_value(variables, kRunVariable);
+  variables.emplace_back(kRunVariable, outer.empty() ? run : outer + "," + run);
   const auto started = std::chrono::steady_clock::now();
   const ChildEnd end = run_child(command, variables);
   if (end.exec_error != 0) {
@@ -196,7 +219,7 @@ int record(const CLI::App& verb, const std::vector<std::string>& command,
     return missing ? 127 : 126;
   }
   const std::string seen = unstarted.take_lines();
-  const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun));
+  const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun), run);
   if (logs.empty()) {
     const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - started;
     print_reasons({program, command, variables, output, ran.count(), seen});

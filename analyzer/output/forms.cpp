@@ -3,6 +3,7 @@
 #include "analyzer/output/exporters.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -24,11 +25,13 @@ std::string_view extension_of(std::string_view path) {
   return dot == std::string_view::npos || dot == 0 || dot + 1 == path.size() ? std::string_view() : path.substr(dot);
 }
 
-// The row with the longest extension at the end of the path: .speedscope.json is not .json.
+// The row with the longest extension at the end of the path, in letters of any case: .speedscope.json is not .json.
 const Form* form_of_file(std::span<const Form> forms, std::string_view path) {
   const Form* best = nullptr;
   for (const Form& form : forms) {
-    const bool fits = path.ends_with(form.extension) && path.size() > form.extension.size();
+    const size_t size = form.extension.size();
+    const bool fits =
+        path.size() > size && strncasecmp(path.data() + path.size() - size, form.extension.data(), size) == 0;
     if (fits && (best == nullptr || form.extension.size() > best->extension.size())) best = &form;
   }
   return best;

@@ -2,6 +2,9 @@
 
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client.h"
+#include "preload/capture/streams/event_table.h"
+#include "preload/capture/streams/event_waits.h"
+#include "preload/capture/streams/launch_path.h"
 #include "preload/capture/streams/mark_events.h"
 #include "preload/driver/driver.h"
 #include "preload/log/count.h"
@@ -71,6 +74,21 @@ bool write_value(StreamState& state, uint64_t number) {
   return g_driver.cuStreamWriteValue32_v2(state.handle, address, static_cast<cuuint32_t>(number), 0) == CUDA_SUCCESS;
 }
 
+void note_cost(uint64_t took) {
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
+  g_mark_pause.store(next_mark_pause(pause, g_least_pause, took), std::memory_order_relaxed);
+  count(format::LossCounter::depth_mark_ns, ns_of(took));
+}
+
+// Whether a result for an event at `point` is worth a query now: it would halve the depth at least.
+bool query_is_due(const StreamState& state, const EventPoint& point, uint64_t now) {
+  const uint64_t launched = state.launched.load(), known = known_completed(state, launched);
+  if (point.upto.launched <= known || 2 * (point.upto.launched - known) < launched - known) return false;
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
+  return now - state.query_tick.load(std::memory_order_relaxed) >= pause &&
+         now - state.mark_tick.load(std::memory_order_relaxed) >= pause;
+}
+
 void place(StreamState& state, uint64_t number) {
   const int saved = errno;
   const uint64_t begin = now_ticks();
@@ -84,9 +102,7 @@ void place(StreamState& state, uint64_t number) {
     state.marks_off.store(true, std::memory_order_relaxed);
     count(format::LossCounter::depth_marks_skipped);
   }
-  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed), took = now_ticks() - begin;
-  g_mark_pause.store(next_mark_pause(pause, g_least_pause, took), std::memory_order_relaxed);
-  count(format::LossCounter::depth_mark_ns, ns_of(took));
+  note_cost(now_ticks() - begin);
   errno = saved;
 }
 
@@ -142,6 +158,28 @@ bool query_marks(StreamState& state) {
   }
   g_placing.fetch_sub(1, std::memory_order_release);
   return finished;
+}
+
+bool query_program_event(CUevent event, uint64_t now) {
+  if (!g_marks_on.load(std::memory_order_relaxed) || g_driver.cuEventQuery == nullptr) return false;
+  const EventPoint point = find_event(event);
+  if (!point.known() || cupti_client_active()) return false;
+  StreamState& state = detail::g_streams->states[point.slot];
+  if (!query_is_due(state, point, now)) return false;
+  state.query_tick.store(now, std::memory_order_relaxed);
+  g_placing.fetch_add(1, std::memory_order_seq_cst);
+  const bool allowed = g_captures.load(std::memory_order_seq_cst) == 0;
+  if (allowed) {
+    const int saved = errno;
+    const uint64_t begin = now_ticks();
+    const DriverCall call;
+    // Another thread may record the event meanwhile. The result is then of an unknown recording.
+    if (g_driver.cuEventQuery(event) == CUDA_SUCCESS && find_event(event) == point) complete_upto(state, point.upto);
+    note_cost(now_ticks() - begin);
+    errno = saved;
+  }
+  g_placing.fetch_sub(1, std::memory_order_release);
+  return allowed;
 }
 
 void marks_leave_context() {

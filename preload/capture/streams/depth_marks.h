@@ -8,6 +8,10 @@
 // helper thread queries the events (query_marks()). So a GPU that has finished its work is known to be idle although
 // the program makes no call.
 //
+// The program's own events are marks too. Before one is recorded again or destroyed, it is queried if that can halve
+// the depth, as often as marks are placed, and not right after one. This gives the GPU no work, so it also serves
+// streams without marks.
+//
 // A mark is placed right after an operation of the program on the same stream and nowhere else. It is never placed
 // while any thread captures: marks_begin_capture() closes the gate and waits, bounded, for marks being placed (Dekker:
 // each side writes its own word, then reads the other's, both sequentially consistent). It is never placed on a stream
@@ -65,6 +69,9 @@ inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
 // Queries the recorded events of a stream, unless a thread captures. Returns whether all of them are known to have
 // finished, and there was at least one since the stream began. The helper thread calls it.
 bool query_marks(StreamState& state);
+// The program is about to record an event again, or to destroy it, at tick `now`: queries it if that is due. Returns
+// whether it did.
+bool query_program_event(CUevent event, uint64_t now);
 // A context is about to be destroyed, and with it its events: waits, bounded, for marks that are being placed or
 // queried. Its handle was removed before.
 void marks_leave_context();

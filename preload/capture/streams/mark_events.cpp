@@ -1,6 +1,7 @@
 #include "preload/capture/streams/mark_events.h"
 
 #include "preload/capture/streams/depth_marks.h"
+#include "preload/capture/streams/event_waits.h"
 #include "preload/driver/driver.h"
 
 #include <sys/mman.h>
@@ -70,11 +71,6 @@ MarkRing* take_ring(ContextState* context) {
   return nullptr;
 }
 
-void complete(StreamState& state, uint64_t upto) {
-  uint64_t known = state.completed.load(std::memory_order_relaxed);
-  while (known < upto && !state.completed.compare_exchange_weak(known, upto, std::memory_order_relaxed)) {}
-}
-
 // Notes at most so many events that have finished. False: the driver refused.
 bool note_finished(MarkRing& ring, StreamState& state, uint32_t most) {
   for (uint32_t i = 0; i < most && ring.tail != ring.head; ++i) {
@@ -82,7 +78,7 @@ bool note_finished(MarkRing& ring, StreamState& state, uint32_t most) {
     const CUresult result = g_driver.cuEventQuery(ring.event[oldest]);
     if (result == CUDA_ERROR_NOT_READY) break;
     if (result != CUDA_SUCCESS) return false;
-    complete(state, ring.number[oldest]);
+    complete_upto(state, {ring.number[oldest], 0});
     ++ring.tail;
   }
   return true;

@@ -5,6 +5,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/helper_wake.h"
 #include "preload/base/signals.h"
+#include "preload/capture/streams/event_waits.h"
 #include "preload/capture/streams/mark_events.h"
 #include "preload/driver/gpu_devices.h"
 #include "preload/log/count.h"
@@ -135,6 +136,7 @@ uint32_t free_slot() {
 // Called when a stream ends: records of its operations may still be in CUPTI's buffers.
 void end_life(StreamState& state) {
   release_ring(state);
+  forget_waits(state);
   const uint64_t launched = state.launched.load();
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
   if (reported < launched)
@@ -148,6 +150,7 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
   state.reported.store(so_far, std::memory_order_relaxed);
   state.marked.store(so_far, std::memory_order_relaxed);
   state.last_launch_tick.store(0, std::memory_order_relaxed);
+  state.query_tick.store(0, std::memory_order_relaxed);
   state.mark_word.store(nullptr, std::memory_order_relaxed);
   state.left_out = facts.context != nullptr && !device_wanted(facts.context->device);
   state.marks_off.store(state.left_out, std::memory_order_relaxed);
@@ -224,6 +227,7 @@ void remove_stream(StreamState& state) {
   const uint64_t launched = state.launched.load();
   uint64_t done = state.completed.load(std::memory_order_relaxed);
   while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {}
+  forget_waits(state);
   const Gate gate;
   if (!gate.held() || !state.live.load(std::memory_order_relaxed)) return;
   const uint32_t slot = slot_of(state);

@@ -65,6 +65,33 @@ class LaunchCount {
   std::atomic<const ThreadState*> owner_{nullptr};
 };
 
+// A place in the order of a stream: after so many operations and so many waits for events.
+struct StreamPoint {
+  uint64_t launched = 0, waits = 0;
+  bool operator==(const StreamPoint&) const = default;
+};
+
+// The place after which an event was recorded, on the stream of a slot.
+struct EventPoint {
+  uint32_t slot = 0;
+  StreamPoint upto;
+  bool operator==(const EventPoint&) const = default;
+  bool known() const { return upto != StreamPoint{}; }
+};
+
+// The waits of one stream for events of others, the oldest first (event_waits.h).
+struct StreamWaits {
+  struct Wait {
+    StreamPoint at;  // in this stream; at.waits is the number of the wait, from 1
+    EventPoint awaited;
+  };
+  static constexpr uint32_t kMost = 8;
+  std::atomic<uint64_t> forgotten{0};  // waits up to this number were made by an earlier stream of the slot
+  std::atomic<uint32_t> busy{0};       // a thread changes `wait`
+  std::atomic<uint32_t> count{0};
+  Wait wait[kMost];
+};
+
 struct alignas(64) StreamState {
   // The launch path's cache line
   LaunchCount launched;                // operations, ever
@@ -74,6 +101,8 @@ struct alignas(64) StreamState {
   std::atomic<const uint32_t*> mark_word{nullptr};  // written by the GPU: low half of a launch number
   std::atomic<uint64_t> marked{0};                  // launch number of the last completion mark
   std::atomic<uint64_t> mark_tick{0};               // when that mark was placed
+  std::atomic<uint64_t> query_tick{0};              // when an event of the program was last queried
+  std::atomic<uint64_t> waits{0};                   // kept waits, ever; never restarts, as launch numbers
   std::atomic<bool> marks_off{false};
   std::atomic<bool> programmatic{false};  // saw a programmatic dependent launch: never a mark here
   // Set before the slot is visible, constant while it is in use
@@ -137,6 +166,7 @@ struct StreamTable {
   IndexSlot index[kIndex];
   IndexSlot gpu_index[kIndex];
   StreamState states[kMaxStreams];
+  StreamWaits waits[kMaxStreams];
   std::atomic<uint32_t> high_water;
   uint32_t first_free;         // no slot before it is free; the gate guards it
   std::atomic<uint32_t> gate;  // futex word: 0 while no thread adds or removes

@@ -20,11 +20,6 @@ namespace prof::preload {
 
 namespace {
 
-void raise(std::atomic<uint64_t>& value, uint64_t to) {
-  uint64_t there = value.load(std::memory_order_relaxed);
-  while (there < to && !value.compare_exchange_weak(there, to, std::memory_order_relaxed)) {}
-}
-
 void lower(std::atomic<uint64_t>& value, uint64_t by) {
   uint64_t there = value.load(std::memory_order_relaxed);
   while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {}
@@ -35,10 +30,10 @@ void lower(std::atomic<uint64_t>& value, uint64_t by) {
 void capture_begins(CUstream) { marks_begin_capture(); }
 void capture_ended() { marks_end_capture(); }
 
-uint64_t launches_so_far(const StreamState* state) { return state != nullptr ? state->launched.load() : 0; }
-
-void completed(StreamState* state, uint64_t upto) {
-  if (state != nullptr) raise(state->completed, upto);
+void completed(StreamState* state, const StreamPoint& upto, uint64_t own) {
+  if (state == nullptr) return;
+  complete_upto(*state, upto);
+  if (own != 0) raise_to(state->completed, upto.launched + own);
 }
 
 void context_synchronized(CUcontext context, uint64_t entered_tick) {
@@ -48,18 +43,26 @@ void context_synchronized(CUcontext context, uint64_t entered_tick) {
     if (state.context.load(std::memory_order_relaxed) != meant_context) return;
     const uint64_t launched = state.launched.load();
     // Another thread may have used the stream meanwhile. It is then not known which of its launches had finished.
-    if (state.last_launch_tick.load(std::memory_order_relaxed) < entered_tick) raise(state.completed, launched);
+    if (state.last_launch_tick.load(std::memory_order_relaxed) < entered_tick) complete_upto(state, {launched, 0});
   });
 }
 
-void event_recorded(CUevent event, StreamState* state) {
-  if (state != nullptr) remember_event(event, slot_of(*state), launches_so_far(state));
+void event_changes(CUevent event) { forget_event(event); }
+
+void event_recorded(CUevent event, const StreamState* state, const StreamPoint& upto) {
+  if (state != nullptr) remember_event(event, {slot_of(*state), upto});
 }
 
-void event_finished(CUevent event) {
-  uint32_t slot = 0;
-  uint64_t upto = 0;
-  if (find_event(event, slot, upto)) raise(detail::g_streams->states[slot].completed, upto);
+void event_shared(CUevent event) { share_event(event); }
+
+EventPoint event_point(CUevent event) { return find_event(event); }
+
+void event_finished(CUevent event, const EventPoint& before) {
+  if (before.known() && find_event(event) == before) complete_upto(detail::g_streams->states[before.slot], before.upto);
+}
+
+void event_awaited(StreamState* state, CUevent event, const EventPoint& before) {
+  if (state != nullptr && before.known() && find_event(event) == before) keep_wait(*state, before);
 }
 
 void event_destroyed(CUevent event) { erase_event(event); }

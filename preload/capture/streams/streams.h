@@ -3,12 +3,14 @@
 //
 //   launched    counted by the hooks: +1 an operation, +n a graph launch (its kernels, copies and fills)
 //   completed   the largest launch number known to have finished: a returned synchronisation or successful query, an
-//               event recorded after it, a completion mark (PROF_DEPTH=marks), GPU records delivered
+//               event recorded after it, a completion mark (PROF_DEPTH=marks), GPU records delivered, something later
+//               on a stream that waited for the event (event_waits.h)
 //   depth       launched − completed at the moment a launch is entered: an upper bound of what is outstanding. (CUPTI
 //               reports a kernel that the driver launched on its own like any other; until the stream is next seen
 //               empty, each such kernel can make the depth one too small.)
 #pragma once
 
+#include "preload/capture/streams/event_waits.h"
 #include "preload/capture/streams/launch_path.h"
 #include "preload/format/ids.h"
 
@@ -23,13 +25,19 @@ namespace prof::preload {
 void capture_begins(CUstream stream);  // before the real cuStreamBeginCapture…: no mark is being placed afterwards
 void capture_ended();                  // after the real cuStreamEndCapture, or if begin failed
 
-// Completions that returned calls prove. `upto` numbers are read before the real call with launches_so_far().
-uint64_t launches_so_far(const StreamState* state);
-void completed(StreamState* state, uint64_t upto);
+// Completions that returned calls prove. `upto` is read before the real call with point_so_far(). `own`: operations of
+// the call itself that have finished too.
+void completed(StreamState* state, const StreamPoint& upto, uint64_t own = 0);
 void context_synchronized(CUcontext context, uint64_t entered_tick);  // all operations launched in it before that tick
-void event_recorded(CUevent event,
-                    StreamState* state);  // before the real call: all launches so far are before the event
-void event_finished(CUevent event);       // synchronised, or a successful query
+// Around the call that records an event: before it, the event's place is forgotten; after it, if the call succeeded and
+// was not captured, the place is what was on the stream before the call. So a result for an event is of the recording
+// that the table has, if the table had it before the result's call and has it after it.
+void event_changes(CUevent event);
+void event_recorded(CUevent event, const StreamState* state, const StreamPoint& upto);
+void event_shared(CUevent event);  // graphs or other processes record it too: a result is of an unknown recording
+EventPoint event_point(CUevent event);
+void event_finished(CUevent event, const EventPoint& before);                     // synchronised, or a successful query
+void event_awaited(StreamState* state, CUevent event, const EventPoint& before);  // by a stream, not captured
 void event_destroyed(CUevent event);
 void stream_destroyed(CUstream stream);
 void context_destroyed(CUcontext context);

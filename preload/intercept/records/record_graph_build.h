@@ -28,10 +28,14 @@ void record_added_graphs(const CallScope& scope, CUgraphNode node, CUgraph child
 void record_added_graphs(const CallScope& scope, CUgraphNode node, const CUgraphNodeParams* params);
 
 // What the last argument contains about a node that is added or changed. config(): what a kernel node will launch; 0
-// for other nodes. record_graphs(): records the graphs that a new node contains.
+// for other nodes. record_graphs(): records the graphs that a new node contains. recorded_event(): the event that
+// launches of the node record, or null.
 namespace form {
 
-struct KernelNode {
+struct NoEvent {
+  template <class... Args> static CUevent recorded_event(Args...) { return nullptr; }
+};
+struct KernelNode : NoEvent {
   template <class... Args> static format::ConfigId config(Api api, Args... args) {
     return kernel_config(api, last_argument(args...));
   }
@@ -46,16 +50,24 @@ struct AnyNode {
   template <class... Args> static void record_graphs(const CallScope& scope, CUgraphNode node, Args... args) {
     record_added_graphs(scope, node, last_argument(args...));
   }
+  template <class... Args> static CUevent recorded_event(Args... args) {
+    const CUgraphNodeParams* const params = last_argument(args...);
+    const bool records = params != nullptr && params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    return records ? params->eventRecord.event : nullptr;
+  }
 };
-struct ChildGraphNode {
+struct ChildGraphNode : NoEvent {
   template <class... Args> static format::ConfigId config(Api, Args...) { return {}; }
   template <class... Args> static void record_graphs(const CallScope& scope, CUgraphNode node, Args... args) {
     record_added_graphs(scope, node, last_argument(args...));
   }
 };
-struct OtherNode {
+struct OtherNode : NoEvent {
   template <class... Args> static format::ConfigId config(Api, Args...) { return {}; }
   template <class... Args> static void record_graphs(const CallScope&, CUgraphNode, Args...) {}
+};
+struct EventRecordNode : OtherNode {
+  template <class... Args> static CUevent recorded_event(Args... args) { return last_argument(args...); }
 };
 
 }  // namespace form
@@ -87,10 +99,18 @@ struct GraphClone {
   }
 };
 
+// Launches of the graph will record the event of a node that is added or changed.
+template <class C, class... Args> inline void event_in_graph(Args... args) {
+  if (const CUevent event = C::Form::recorded_event(args...); event != nullptr) event_shared(event);
+}
+
 // (where the node is stored, the graph, …, the node's parameters)
 struct GraphAdd {
   static constexpr bool kNeedsGpuActivity = true;
-  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args... args) {
+    event_in_graph<C>(args...);
+    return {};
+  }
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode* made, CUgraph, Rest... rest) {
     if (result == CUDA_SUCCESS && made != nullptr) {
@@ -104,7 +124,10 @@ struct GraphAdd {
 // New parameters for a node of a graph that is not executable.
 struct GraphNodeChange {
   static constexpr bool kNeedsGpuActivity = true;
-  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args... args) {
+    event_in_graph<C>(args...);
+    return {};
+  }
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode node, Rest... rest) {
     if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, C::Form::config(C::kApi, rest...));
@@ -115,7 +138,10 @@ struct GraphNodeChange {
 // The same for one executable graph. The node is named by its original.
 struct GraphExecChange {
   static constexpr bool kNeedsGpuActivity = true;
-  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args... args) {
+    event_in_graph<C>(args...);
+    return {};
+  }
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec, CUgraphNode node,
                     Rest... rest) {

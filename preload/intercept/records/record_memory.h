@@ -150,7 +150,7 @@ namespace topic {
 
 struct MemoryState {
   Launching launch;
-  uint64_t before;  // launches on the stream when the call was entered
+  StreamPoint before;  // on the stream when the call was entered
 };
 
 // What the return of a call means for the stream that it used.
@@ -166,14 +166,14 @@ template <bool kFill, Returns kReturns> struct Memory {
   template <class C, class... Args> static MemoryState enter(C, const CallScope&, Args... args) {
     MemoryState state;
     state.launch = enter_launch(argument<CUstream>(args...), C::kNullStream);
-    state.before = kReturns == Returns::Queued ? 0 : launches_so_far(state.launch.stream);
+    if constexpr (kReturns != Returns::Queued) state.before = point_so_far(state.launch.stream);
     return state;
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, MemoryState& state, CUresult result, Args... args) {
     count_launch(scope, state.launch, argument<CUstream>(args...), result, 1, false);
     if (kReturns != Returns::Queued && result == CUDA_SUCCESS) {
-      completed(state.launch.stream, state.before + (kReturns == Returns::Done ? 1 : 0));
+      completed(state.launch.stream, state.before, kReturns == Returns::Done ? 1 : 0);
     }
     // The lists of a failed copy may be invalid.
     const uint64_t bytes = kFill || result == CUDA_SUCCESS ? C::Form::bytes(args...) : 0;

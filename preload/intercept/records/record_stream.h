@@ -55,11 +55,11 @@ struct StreamFinish {
   static constexpr bool kNeedsGpuActivity = false;
   struct State {
     StreamState* stream;
-    uint64_t before;
+    StreamPoint before;
   };
   template <class C> static State enter(C, const CallScope&, CUstream stream) {
     StreamState* const state = stream_state(stream, C::kNullStream);
-    return {state, launches_so_far(state)};
+    return {state, point_so_far(state)};
   }
   template <class C> static void leave(C, const CallScope& scope, State state, CUresult result, CUstream) {
     if (result == CUDA_SUCCESS) completed(state.stream, state.before);
@@ -114,47 +114,116 @@ struct CaptureEnd {
   }
 };
 
-// Noted before the real call: launches that other threads make during the call must not count as before the event.
+// Whether the call on `stream` that just returned was part of a capture. Captures that began before the recording
+// count.
+inline bool was_captured(CUstream stream, NullStream null_stream) {
+  return any_open_capture() && query_captured(stream, null_stream);
+}
+
+// The place is read before the real call: launches that other threads make during the call are not before the event.
 struct EventRecord {
   static constexpr bool kNeedsGpuActivity = false;
-  template <class C, class... Args>
-  static StreamState* enter(C, const CallScope&, CUevent event, CUstream stream, Args...) {
+  struct State {
+    StreamState* stream;
+    StreamPoint before;
+  };
+  template <class C, class... Args> static State enter(C, CallScope& scope, CUevent event, CUstream stream, Args...) {
     StreamState* const state = stream_state(stream, C::kNullStream);
-    event_recorded(event, state);
-    return state;
+    if (query_program_event(event, scope.begin_tick())) scope.restart_timer();
+    event_changes(event);
+    return {state, point_so_far(state)};
   }
   template <class C, class... Flags>
-  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, CUstream stream,
+  static void leave(C, const CallScope& scope, State state, CUresult result, CUevent event, CUstream stream,
                     Flags... flags) {
+    const bool external = (argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0;
+    if (result == CUDA_SUCCESS && !was_captured(stream, C::kNullStream)) {
+      event_recorded(event, state.stream, state.before);
+    } else if (external) {
+      event_shared(event);  // launches of the graph record it
+    }
     // Under capture an external event becomes a node. Any other event marks a place in the graph and adds nothing.
-    if ((argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0)
-      record_if_captured(scope, state, stream, result);
+    if (external) record_if_captured(scope, state.stream, stream, result);
     record_arguments(scope, {argument<unsigned>(flags...), 0, 0, nullptr});
-    record_call(scope, C::kApi, stream_id(state), as_object(event), result);
+    record_call(scope, C::kApi, stream_id(state.stream), as_object(event), result);
+  }
+};
+
+// cuStreamWaitEvent: the wait is for the recording that the driver had when it was called.
+struct EventWait {
+  static constexpr bool kNeedsGpuActivity = false;
+  struct State {
+    StreamState* stream;
+    EventPoint awaited;
+  };
+  template <class C> static State enter(C, const CallScope&, CUstream stream, CUevent event, unsigned) {
+    return {stream_state(stream, C::kNullStream), event_point(event)};
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, State state, CUresult result, CUstream stream, CUevent event,
+                    unsigned flags) {
+    if (result == CUDA_SUCCESS && state.awaited.known() && !was_captured(stream, C::kNullStream))
+      event_awaited(state.stream, event, state.awaited);
+    record_arguments(scope, arguments_of(result, stream, event, flags));
+    record_call(scope, C::kApi, stream_id(state.stream), as_object(event), result);
   }
 };
 
 struct EventFinish {
   static constexpr bool kNeedsGpuActivity = false;
-  template <class C> static Nothing enter(C, const CallScope&, CUevent) { return {}; }
-  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
-    if (result == CUDA_SUCCESS) event_finished(event);
+  template <class C> static EventPoint enter(C, const CallScope&, CUevent event) { return event_point(event); }
+  template <class C>
+  static void leave(C, const CallScope& scope, const EventPoint& before, CUresult result, CUevent event) {
+    if (result == CUDA_SUCCESS) event_finished(event, before);
     record_wait(scope, C::kApi, {}, as_object(event), result);
     if (result == CUDA_SUCCESS) want_flush_after_wait();
   }
 };
 
-// All operations of a context as an event, or all of them made to wait for one. No stream is named, so the record has
-// the event's handle.
-struct ContextEvent {
+// All operations of a context are made to wait for an event. No stream is named, so the record has the event's handle.
+struct ContextEventWait {
   static constexpr bool kNeedsGpuActivity = false;
   static constexpr bool kPlain = true;
   template <class Context> static uint64_t object(CUresult, Context, CUevent event) { return as_object(event); }
 };
 
+// All operations of a context as an event: it has no place on one stream.
+struct ContextEventRecord {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class Context> static Nothing enter(C, const CallScope&, Context, CUevent event) {
+    event_changes(event);
+    return {};
+  }
+  template <class C, class Context>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Context, CUevent event) {
+    record_call(scope, C::kApi, {}, as_object(event), result);
+  }
+};
+
+// cuIpcGetEventHandle, cuIpcOpenEventHandle: other processes record the event too.
+struct EventShare {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUipcEventHandle*, CUevent event) {
+    event_shared(event);
+    return {};
+  }
+  template <class C> static Nothing enter(C, const CallScope&, CUevent*, CUipcEventHandle) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUipcEventHandle*, CUevent event) {
+    record_call(scope, C::kApi, {}, as_object(event), result);
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent* made, CUipcEventHandle) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) event_shared(*made);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
 struct EventDestroy {
   static constexpr bool kNeedsGpuActivity = false;
-  template <class C> static Nothing enter(C, const CallScope&, CUevent event) {
+  template <class C> static Nothing enter(C, CallScope& scope, CUevent event) {
+    if (query_program_event(event, scope.begin_tick())) scope.restart_timer();
     event_destroyed(event);
     return {};
   }

@@ -58,6 +58,12 @@ def logs_are(folder, parts):
     return logs
 
 
+def control_pages(pid):
+    """the descriptors of the process for the page of PROF_START=ctl, which it has while it has no log"""
+    links = [os.readlink(each) for each in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    return [link for link in links if "libprof-control" in link]
+
+
 with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     root = pathlib.Path(name)
     end = root / "end"
@@ -70,7 +76,11 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     ctl(program.pid, "stop", 0, "is not being recorded")
     if list(folder.glob("*.plog")):
         problems.append("a log before the start")
+    if not control_pages(program.pid):
+        problems.append("no page to control the process by")
     ctl(program.pid, "start", 0, "is being recorded: ", ".plog")
+    if control_pages(program.pid):
+        problems.append("the page stays open beside the log")
     ctl(program.pid, "start", 0, "is being recorded: ")
     ctl(program.pid, "status", 0, "recording since ", "launches  ", "lost      0", f"prof.{program.pid}.plog")
     ctl(program.pid, "stop", 0, "recorded: ")

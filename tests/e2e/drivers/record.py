@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer|unstarted
+"""Does a program behave under `prof record` as if it ran alone? Usage:
+record.py signals|gcc_sanitizer|unstarted|without_proc|side_by_side
 --prof PROF --libprof LIBPROF --sim FOLDER --corpus FOLDER --programs FOLDER. Status 77: something needed is missing on this machine."""
 import argparse
 import os
@@ -9,9 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", choices=["signals", "gcc_sanitizer", "unstarted"])
+parser.add_argument("what", choices=["signals", "gcc_sanitizer", "unstarted", "without_proc", "side_by_side"])
 for name in ("prof", "libprof", "sim", "corpus", "programs"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
 options = parser.parse_args()
@@ -126,6 +128,58 @@ def unstarted():
               "the program made fewer than 5 launches, or it made no CUDA or NVTX call afterwards")
 
 
-{"signals": signals, "gcc_sanitizer": gcc_sanitizer, "unstarted": unstarted}[options.what]()
+def without_proc():
+    """In a mount namespace without /proc, started by a path, by a link to it, and by the PATH. Needs root."""
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        os.symlink(options.prof, f"{folder}/linked")
+        path = f"{options.prof.resolve().parent}:{os.environ['PATH']}"
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PATH=path,
+                           PROF_CUPTI=str(options.sim / "libcupti.so.13"))
+        environment.pop("PROF_LIBRARY", None)
+        hidden = "mount -t tmpfs none /proc && ! [ -e /proc/self ] || exit 77; "
+        prof = options.prof.resolve()
+        for how in (str(prof), os.path.relpath(prof, folder), "./linked", prof.name):
+            script = f"{hidden} exec {how} record -o logs -- {options.programs / 'window_launches'}"
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True,
+                                  env=environment, cwd=folder, timeout=60)
+            if done.returncode == 77 or "unshare failed" in done.stderr:
+                print(f"no mount namespace here: {done.stderr.strip()}")
+                sys.exit(77)
+            check(f"{how}: status, logs", (done.returncode, done.stderr.count("next: prof summary")), (0, 1))
+
+
+def side_by_side():
+    """Two recordings in one folder at the same time: each names its own logs. The outer one of two names all."""
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim),
+                           PROF_CUPTI=str(options.sim / "libcupti.so.13"))
+        launches = options.programs / "window_launches"
+
+        def start(output, *program):
+            return subprocess.Popen([options.prof, "record", "-o", output, "--", *program], stderr=subprocess.PIPE,
+                                    text=True, env=environment, cwd=folder)
+
+        def named(running):
+            lines = running.communicate(timeout=60)[1].splitlines()
+            return sorted(line.split()[1] for line in lines if line.endswith("iB)"))
+
+        # The first one records before and after the second one.
+        waits = f"{launches}; touch ready; while ! [ -e done ]; do sleep 0.02; done; {launches}"
+        first = start("logs", "sh", "-c", waits)
+        while first.poll() is None and not os.path.exists(f"{folder}/ready"):
+            time.sleep(0.02)
+        of_second = named(start("logs", launches))
+        pathlib.Path(folder, "done").touch()
+        of_first = named(first)
+        check("logs that are named", (len(of_first), len(of_second)), (2, 1))
+        made = sorted(f"logs/{name}" for name in os.listdir(f"{folder}/logs"))
+        check("all logs", sorted(of_first + of_second), made)
+
+        nested = start("nested", "sh", "-c", f"{options.prof} record -o nested -- {launches}; {launches}")
+        check("logs named by the inner and the outer one", len(named(nested)), 1 + 2)
+
+
+{"signals": signals, "gcc_sanitizer": gcc_sanitizer, "unstarted": unstarted, "without_proc": without_proc,
+ "side_by_side": side_by_side}[options.what]()
 if problems:
     sys.exit("\n".join(problems))

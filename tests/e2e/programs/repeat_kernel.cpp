@@ -14,6 +14,7 @@
 // Expect: stderr PROF_REPEAT_KERNEL needs PROF_ASSUME_IDEMPOTENT=1
 // Expect: stderr PROF_REPEAT_KERNEL is not valid
 // Expect: stderr repeating app::scale ended: the driver answered repetition 4 of 50 with error 700
+// Expect: stderr once repeating app::scale ended
 #include "tests/sim/sim_program.h"
 
 using namespace sim_program;

@@ -1,4 +1,5 @@
 // The flight recorder: PROF_RING keeps the last events and every definition in a file that does not grow.
+#include "preload/lifecycle/recording_period.h"
 #include "preload/record/texts.h"
 #include "tests/unit/preload/recording_child.h"
 
@@ -319,6 +320,28 @@ TEST(Ring, OfSecondsHoldsEveryCallOfTheLastSeconds) {
   ASSERT_FALSE(log.objects.empty());
   EXPECT_LE(log.objects.front(), seen->first_of_the_last_seconds);
   expect_last(log.objects, seen->calls);
+}
+
+TEST(Ring, OfTheNextRecordingOfAProcessIsAsSmall) {
+  const TempFolder folder;
+  ASSERT_EQ(run_child(folder.path(), {"PROF_RING=1M", "PROF_PARTS=2"},
+                      [&] {
+                        uint64_t i = 0;
+                        while (i < 250'000) record_call(++i);
+                        preload::request_recording_end("the test asks for the next part");
+                        while (folder.logs().size() < 2) record_call(++i);
+                        for (uint64_t calls = 0; calls < 250'000; ++calls) record_call(++i);
+                      }),
+            0);
+  const std::vector<std::string> logs = folder.logs();
+  ASSERT_EQ(logs.size(), 2u);
+  for (const std::string& path : logs) {
+    const ScannedLog log = scan(path);
+    EXPECT_TRUE(log.whole) << log.damage;
+    EXPECT_LE(log.size, kRing + kBeside) << path;
+    EXPECT_NE(log.ring.horizon_tick, 0u) << path;
+    EXPECT_EQ(log.counters.at("ring_grown"), 0u) << path;
+  }
 }
 
 TEST(Ring, OfAForkedChildIsItsOwn) {

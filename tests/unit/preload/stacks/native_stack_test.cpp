@@ -359,5 +359,24 @@ TEST(StackMemory, ReadsNothingThatIsNotThere) {
   munmap(pages, 3 * 4096);
 }
 
+TEST(StackMemory, AWalkThatComesBackToItsOwnStackEndsAtItsTop) {
+  auto* const pages =
+      static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto begin = reinterpret_cast<uint64_t>(pages);
+  OwnStack own;
+  own.low = begin;
+  own.high = begin + 4096;
+  StackMemory memory(own, begin + 2 * 4096);  // on a signal stack
+  EXPECT_FALSE(memory.on_own());
+  ASSERT_TRUE(memory.jump(begin + 64));
+  EXPECT_TRUE(memory.on_own());
+  uint64_t value = 7;
+  EXPECT_TRUE(memory.read(begin + 4096 - 8, value));
+  EXPECT_FALSE(memory.read(begin + 4096, value)) << "readable, but above the stack";
+  ASSERT_TRUE(memory.jump(begin + 2 * 4096 + 64));
+  EXPECT_FALSE(memory.on_own());
+  munmap(pages, 3 * 4096);
+}
+
 }  // namespace
 }  // namespace prof::preload

@@ -20,22 +20,22 @@ TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {
   launched(one, 1, now_ticks());
   launched(one, 10, now_ticks());  // a graph
   EXPECT_EQ(depth_before(one), 11u);
-  completed(one, 4);
+  completed(one, {4, 0});
   EXPECT_EQ(depth_before(one), 7u);
-  completed(one, 2);  // reported late: nothing is taken back
+  completed(one, {2, 0});  // reported late: nothing is taken back
   EXPECT_EQ(depth_before(one), 7u);
 }
 
 TEST_F(Depth, FinishedEventVouchesForWhatWasLaunchedBeforeIt) {
   StreamState* const one = stream(1);
   launched(one, 3, now_ticks());
-  event_recorded(event_handle(1), one);
+  record_event(event_handle(1), one);
   launched(one, 2, now_ticks());
-  event_finished(event_handle(1));
+  finish_event(event_handle(1));
   EXPECT_EQ(depth_before(one), 2u);
-  event_recorded(event_handle(1), one);
+  record_event(event_handle(1), one);
   event_destroyed(event_handle(1));
-  event_finished(event_handle(1));  // a handle that is no longer valid
+  finish_event(event_handle(1));  // a handle that is no longer valid
   EXPECT_EQ(depth_before(one), 2u);
 }
 
@@ -128,7 +128,7 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
         case 4:
         case 5: model.truly_done += random() % (model.launched - model.truly_done + 1); break;
         case 6:
-          event_recorded(event_handle(event), state);
+          record_event(event_handle(event), state);
           events[event] = {n, model.launched};
           break;
         case 7:
@@ -139,13 +139,12 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
           Model& behind = streams[owner];
           behind.truly_done = std::max(behind.truly_done, upto);
           behind.told = std::max(behind.told, upto);
-          event_finished(event_handle(event));
+          finish_event(event_handle(event));
           break;
         }
         case 9: {
-          const uint64_t upto = launches_so_far(state);
           model.truly_done = model.told = model.launched;
-          completed(state, upto);
+          synchronize(state);
           break;
         }
         case 10:

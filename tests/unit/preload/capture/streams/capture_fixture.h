@@ -164,6 +164,17 @@ class CaptureTest : public ::testing::Test {
   static preload::StreamState* stream(uint64_t n) {
     return preload::stream_state(stream_handle(n), preload::NullStream::Legacy);
   }
+  // What the hooks do around a call of the driver that succeeds.
+  static void record_event(CUevent event, const preload::StreamState* state) {
+    const preload::StreamPoint before = preload::point_so_far(state);
+    preload::event_changes(event);
+    preload::event_recorded(event, state, before);
+  }
+  static void finish_event(CUevent event) { preload::event_finished(event, preload::event_point(event)); }
+  static void wait_event(preload::StreamState* state, CUevent event) {
+    preload::event_awaited(state, event, preload::event_point(event));
+  }
+  static void synchronize(preload::StreamState* state) { preload::completed(state, preload::point_so_far(state)); }
 };
 
 }  // namespace prof::test

@@ -235,7 +235,7 @@ TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {
 TEST_F(Marks, NumberWrapsAtFourBillion) {
   StreamState* const one = stream(1);
   launched(one, (1ull << 32) - 8, now_ticks());
-  completed(one, launches_so_far(one));
+  synchronize(one);
   launch(one, kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 1u);
   launch(one, 5);

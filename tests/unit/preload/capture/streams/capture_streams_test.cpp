@@ -87,15 +87,26 @@ TEST_F(Streams, ARecordOfAThreadWithoutAStateIsCountedNotWritten) {
 TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
   StreamState* const old = stream(1);
   launched(old, 5, now_ticks());
-  event_recorded(event_handle(1), old);
-  const uint64_t upto = launches_so_far(old);
+  record_event(event_handle(1), old);
+  const uint64_t upto = old->launched.load();
   stream_destroyed(stream_handle(1));
   StreamState* const fresh = stream(2);
   ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
   launched(fresh, 4, now_ticks());
-  event_finished(event_handle(1));
-  completed(old, upto);
+  finish_event(event_handle(1));
+  completed(old, {upto, 0});
   EXPECT_EQ(depth_before(fresh), 4u);
+}
+
+TEST_F(Streams, AFullTableOfContextsIsCountedAndDestroyedContextsMakeRoom) {
+  for (uint64_t n = 0; n < kMaxContexts; ++n) ASSERT_NE(context_id(context_handle(n)), format::ContextId{}) << n;
+  const uint64_t before = counted(format::LossCounter::depth_streams_full);
+  EXPECT_EQ(context_id(context_handle(kMaxContexts)), format::ContextId{});
+  EXPECT_EQ(find_context(context_handle(kMaxContexts)), nullptr);
+  EXPECT_EQ(counted(format::LossCounter::depth_streams_full), before + 1);
+  EXPECT_NE(find_context(context_handle(kMaxContexts - 1)), nullptr);
+  context_destroyed(context_handle(77));
+  EXPECT_NE(context_id(context_handle(kMaxContexts)), format::ContextId{});
 }
 
 TEST_F(Streams, FullTableIsCountedAndDestroyedStreamsMakeRoom) {
@@ -221,14 +232,14 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
         ASSERT_EQ(depth_before(own), 0u);
         launched(own, 1, now_ticks());
         launched(shared, 1, now_ticks());
-        if (i % 7 == 0) completed(shared, launches_so_far(shared));
+        if (i % 7 == 0) synchronize(shared);
         if (i % 3 == 0) context_synchronized(context_handle(0), 1);
         stream_destroyed(stream_handle(n));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(launches_so_far(shared), 8000u);
+  EXPECT_EQ(shared->launched.load(), 8000u);
 }
 
 TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
@@ -242,7 +253,7 @@ TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
   }
   for (int i = 0; i < 100'000; ++i) launched(shared, 3, now_ticks());
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(launches_so_far(shared), 900'000u);
+  EXPECT_EQ(shared->launched.load(), 900'000u);
 }
 
 // Launches of a signal handler between any two instructions of the interrupted launch are not lost.
@@ -264,7 +275,7 @@ TEST_F(Streams, LaunchesOfASignalHandlerOnTheSameStreamAreCounted) {
   const itimerval never = {};
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
-  EXPECT_EQ(launches_so_far(shared), own + handled.load());
+  EXPECT_EQ(shared->launched.load(), own + handled.load());
 }
 
 }  // namespace
