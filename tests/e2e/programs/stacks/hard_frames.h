@@ -14,6 +14,7 @@ extern "C" void framed(void (*)(void (*)()), void (*)());
 #if defined(__aarch64__)
 __asm__(R"(
   .text
+  .globl hard_with_frame_pointer
   .type hard_with_frame_pointer, @function
 hard_with_frame_pointer:
   .cfi_startproc
@@ -36,6 +37,7 @@ hard_with_frame_pointer:
   .cfi_endproc
   .size hard_with_frame_pointer, .-hard_with_frame_pointer
 
+  .globl hard_without
   .type hard_without, @function
 hard_without:
   .cfi_startproc
@@ -53,6 +55,7 @@ hard_without:
   .cfi_endproc
   .size hard_without, .-hard_without
 
+  .globl hard_without_any
   .type hard_without_any, @function
 hard_without_any:
   .cfi_startproc
@@ -74,6 +77,7 @@ hard_without_any:
   .cfi_endproc
   .size hard_without_any, .-hard_without_any
 
+  .globl framed
   .type framed, @function
 framed:
   .cfi_startproc
