@@ -47,8 +47,8 @@ struct UnwindRule {
   }
 };
 
-// The two words that a frame pointer leads to (the caller's frame pointer, the return address) end a frame on x86-64. On
-// aarch64 they are anywhere in it: after a frame pointer was followed, the caller's stack pointer is not known.
+// The two words that a frame pointer leads to (the caller's frame pointer, the return address) end a frame on x86-64.
+// On aarch64 they are anywhere in it: after a frame pointer was followed, the caller's stack pointer is not known.
 #if defined(__aarch64__)
 inline constexpr bool kFramePointerGivesSp = false;
 #else

@@ -124,7 +124,7 @@ template <class Take> __attribute__((noinline)) void expect_same_of(const Take& 
 
 TEST(NativeStack, NamesWhatLibgccNames) {
   const Walker walker;
-  expect_same_of(take, 3);
+  expect_same_of([] { return take(); }, 3);
   expect_same_of([] { return deep(30); }, 33);
   expect_same_of([] { return with_alloca(5000); }, 4);
   expect_same_of([] { return realigned(); }, 5);
