@@ -88,7 +88,7 @@ said_by_failed_tests() {
     function flush(  i) {
       if (name == "") return
       printf "\n--- %s\n", name
-      for (i = count > 12 ? count - 12 : 0; i < count; ++i) print "  " said[i]
+      for (i = count > 25 ? count - 25 : 0; i < count; ++i) print "  " said[i]
       name = ""
     }
     /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / { flush(); count = 0; if (/\*\*\*/ && !/Skipped/) { name = $0; sub(/ \.\.+/, " ", name) }; next }

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Do the reports with `--definitions hta` give the numbers of Holistic Trace Analysis (HTA) itself on the same traces?
 
-Needs `pip install HolisticTraceAnalysis 'pandas<3'` for this Python or in build/hta. Exit status 77: it is not
-installed. Times may differ by the rounding of HTA, which adds binary fractions of microseconds."""
+Needs `scripts/setup --readers`, or HTA for this Python. Exit status 77: it is not installed. Times may differ by the rounding of HTA, which adds binary fractions of microseconds."""
 import argparse
 import json
 import os
@@ -30,7 +29,7 @@ def reexecute_with_hta():
     if subprocess.run([sys.executable, "-c", "import hta.trace_analysis"], capture_output=True).returncode == 0:
         return
     other = SOURCE / "build/hta/bin/python3"
-    if os.path.realpath(sys.executable) == os.path.realpath(other) or not other.exists() or "PROF_HTA_TRIED" in os.environ:
+    if not other.exists() or "PROF_HTA_TRIED" in os.environ:
         print("Holistic Trace Analysis is not installed")
         sys.exit(77)
     os.environ["PROF_HTA_TRIED"] = "1"

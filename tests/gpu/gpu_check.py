@@ -98,6 +98,7 @@ STEPS = {
     "sampling": steps_sampling.sampling,
     "host_samples": steps_host_samples.host_samples,
     "pc_sampling": steps_pc_sampling.pc_sampling,
+    "pc_rules": steps_pc_sampling.pc_rules,
     "stall_kinds": steps_kernel_lines.stall_kinds,
     "kernel_lines": steps_kernel_lines.kernel_lines,
     "pytorch_pc_samples": steps_kernel_lines.pytorch_pc_samples,

@@ -3,8 +3,7 @@
 same numbers as prof? And does it do the same for a program without steps, except for its usual messages about traces
 without steps? Records profiler_steps on the simulated GPU, twice as two ranks, and passes the logs to
 tests/gpu/hta_check.py. Usage: hta.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM --root ROOT. Needs
-`pip install HolisticTraceAnalysis 'pandas<3'` for this Python or in build/hta (python3 -m venv build/hta); status 77
-if it is not installed."""
+`scripts/setup --readers`, or Holistic Trace Analysis for this Python; status 77 if it is not installed."""
 import argparse
 import os
 import pathlib

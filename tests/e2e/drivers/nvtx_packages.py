@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """NVTX as other packages ship it, recorded by libprof.so. `v2` calls NVIDIA's libnvToolsExt.so.1 (package
-nvidia-nvtx-cu11), `python` uses the package nvtx. Both are searched where this interpreter, or the one in
-PROF_TEST_PYTHON, finds its packages. If they are missing, the test prints it and exits with 77.
+nvidia-nvtx-cu11), `python` uses the package nvtx. Both are searched where one interpreter finds its packages: that in
+PROF_TEST_PYTHON, else that of `scripts/setup --readers`, else this one. If they are missing, the test prints it and
+exits with 77.
 """
 import argparse
 import os
@@ -50,7 +51,7 @@ nvtx.pop_range(domain="of python")
 """
 PYTHON_LINES = [r"2 x ,decorated,.*,PushPop,of python,,of python:decorated,steps,3$", r"2 x ,inside,.*,Mark,of python,", r",in default domain,.*,0\.5$",
                 r",started,.*,StartEnd,of python,", r",pushed,.*,PushPop,of python,"]
-PYTHON_COUNTER = r"^power,W,of python,GPU\[CUDAID:0\],[0-9]+,2,0,2\.000,2\.250,2\.500,2\.000,.*,0\.000,10\.000,0,.deltas, at the moment.$"
+PYTHON_COUNTER = r"^power,W,of python,GPU\[CUDAID:0\],,[^,]+,[0-9]+,2,0,2\.000,2\.250,2\.500,2\.000,.*,0\.000,10\.000,0,.deltas, at the moment.$"
 
 
 def ask(interpreter, program):
@@ -64,17 +65,18 @@ def main():
     parser.add_argument("--prof", required=True)
     parser.add_argument("--libprof", required=True)
     options = parser.parse_args()
-    interpreter = os.environ.get("PROF_TEST_PYTHON", sys.executable)
+    of_setup = pathlib.Path(__file__).resolve().parents[3] / "build/hta/bin/python3"
+    interpreter = os.environ.get("PROF_TEST_PYTHON", of_setup if of_setup.exists() else sys.executable)
     if options.what == "v2":
         folders = ask(interpreter, "import nvidia.nvtx; print('\\n'.join(nvidia.nvtx.__path__))").splitlines()
         found = [path for folder in folders if (path := pathlib.Path(folder) / "lib/libnvToolsExt.so.1").exists()]
         if not found:
-            print("skipped: no libnvToolsExt.so.1 (pip install nvidia-nvtx-cu11)")
+            print("skipped: no libnvToolsExt.so.1 (scripts/setup --readers)")
             return SKIPPED
         command, wanted = [interpreter, "-c", V2, found[0]], V2_LINES
     else:
         if not ask(interpreter, "import nvtx; print(nvtx.__file__)"):
-            print("skipped: no package nvtx (pip install nvtx)")
+            print("skipped: no package nvtx (scripts/setup --readers)")
             return SKIPPED
         command, wanted = [interpreter, "-c", PYTHON], PYTHON_LINES
 

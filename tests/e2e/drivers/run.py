@@ -19,6 +19,7 @@ A line may go on in the next one, after "//" and three spaces. A kind may have a
 1 memory_launch(cuMemcpy bytes=64).
 """
 import argparse
+import collections
 import os
 import pathlib
 import re
@@ -202,12 +203,15 @@ def main():
                 problem = "not understood"
             if problem:
                 wrong.append(f"Expect: {line}\n   but: {problem}")
-        if wrong:
-            print("\n".join(wrong))
-            print(f"--- status {done.returncode}, stdout:\n{done.stdout}--- stderr:\n{done.stderr}")
+        if wrong:  # what is wrong comes last: who reads many failed tests sees the last lines of each
             for number, log in enumerate(logs, 1):
                 print(f"--- log {number}, {log.path.name}, {log.size} bytes:")
                 print("\n".join(line[:200] for line in log.text.splitlines()[-60:]))
+                print(subprocess.run([options.prof, "check", log.path], capture_output=True, text=True).stdout)
+            print(f"--- status {done.returncode}, stdout:\n{done.stdout}--- stderr:\n{done.stderr}")
+            print("\n".join(wrong))
+            for log in logs:
+                print(f"{log.path.name}: {log.size} bytes, records {dict(collections.Counter(kind for kind, _ in log.records))}")
             return 1
     return 0
 

@@ -228,3 +228,28 @@ def costs(lab, step, program):
         launch = medians["PC samples auto"][0] - medians["recorded"][0]
         kernel = medians["PC samples auto"][1] / medians["recorded"][1]
         step.check("PC samples compared with recording without: us more per launch, ratio per kernel", launch < 0.7 and kernel < 1.01, f"{launch:.3f}, {kernel:.4f}", "0.7, 1.01")
+
+
+def pc_rules(lab, step):
+    """CUPTI alone: which calls of PC sampling, and flushes of activity records, end while other threads launch, what is
+    recorded then, and how long they take. On these rules depend when libprof.so flushes and ends samples."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    program = os.path.join(lab.fresh("pc_rules"), "pc_rules")
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
+                     os.path.join(PROGRAMS_FOLDER, "pc_rules.cu"), "-lcuda", "-lpthread", "-ldl"], timeout=120)
+    step.check("pc_rules builds", built.status == 0, built.stderr.strip()[-600:] or "built")
+    env = lab.env(**({"CUPTI_BASELINE_LIB": lab.cupti} if lab.cupti else {}))
+    rows, found = [], {}
+    for mode in ("read", "flush", "restart", "disable"):
+        for run in range(2):
+            done = lab.run([program, mode, "5"], env=env, timeout=25)
+            words = done.stdout.split()
+            found.setdefault(mode, []).append({name: int(value) for name, value in zip(words[::2], words[1::2])} if done.status == 0 else {})
+            rows.append((mode, run + 1, done.stdout.strip() or
+                         ("does not end in 25 s" if done.status is None else f"status {done.status} {done.stderr.strip()[-200:]}")))
+    step.table("Calls beside four threads that launch", ["mode", "run", "found"], rows)
+    for mode in ("read", "flush"):
+        step.check(f"mode {mode} ends, with a record of every kernel and with samples",
+                   all(run and run["recorded"] == run["launched"] and run["samples"] > 0 for run in found[mode]), found[mode], "equal numbers")
