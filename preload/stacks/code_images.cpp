@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -127,10 +128,28 @@ struct Pass {
   UnwindRule rule = UnwindRule::of(RuleKind::Unknown);
 };
 
+#if defined(__aarch64__)
+// Linux has no unwind table for the code in the vDSO to which a signal handler returns. Unwinders recognise its
+// instructions: mov x8, 139 (rt_sigreturn); svc 0.
+bool is_signal_return(const Image& image, uint64_t return_address) {
+  const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+  if (vdso < image.begin || vdso >= image.end || return_address + 8 > image.end) return false;
+  uint32_t code[2];
+  std::memcpy(code, reinterpret_cast<const void*>(return_address), sizeof code);
+  return code[0] == 0xd2801168 && code[1] == 0xd4000001;
+}
+#endif
+
 void answer(Pass& pass) {
   if (pass.pc == 0) return;
   const Image* const image = find_image(pass.pc);
   if (image != nullptr) pass.rule = rule_at(image->tables, pass.pc);
+#if defined(__aarch64__)
+  const bool interrupted = (pass.key & 1) != 0;
+  if (image != nullptr && pass.rule.kind() == RuleKind::Unknown && !interrupted &&
+      is_signal_return(*image, pass.pc + 1))
+    pass.rule = UnwindRule::of(RuleKind::Signal);
+#endif
   if (image == nullptr || pass.rule.kind() == RuleKind::Unknown)
     pass.rule = {pass.rule.word | (uint64_t{g_table.seen.load(std::memory_order_relaxed)} & 0xffffff) << 7};
   g_rules.put(pass.key, pass.rule, static_cast<uint8_t>(code_generation()));

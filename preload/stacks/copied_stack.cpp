@@ -25,7 +25,8 @@ class CopyWalk {
       }
       const uint64_t pc = interrupted_ ? at_.pc + 1 : at_.pc;
       if (!g_own_memory.holds(at_.pc)) to_.frames[to_.count++] = pc;
-      const UnwindRule here = rule_of(at_.pc, interrupted_);
+      UnwindRule here = rule_of(at_.pc, interrupted_);
+      if (!knows_sp_) here = without_sp(here);
       bool ok = false;
       switch (here.kind()) {
         case RuleKind::Outermost: return;
@@ -78,6 +79,7 @@ class CopyWalk {
       case FpRule::Lost: knows_fp_ = false; break;
     }
     at_.sp = cfa;
+    knows_sp_ = true;
     return go_to(pc);
   }
 
@@ -117,6 +119,7 @@ class CopyWalk {
       if (kind != RuleKind::Unknown) {
         at_ = guess;
         interrupted_ = false;
+        knows_sp_ = kFramePointerGivesSp;
         to_.flags |= format::kStackFramePointers;
         return true;
       }
@@ -129,6 +132,7 @@ class CopyWalk {
   const StackCopy& copy_;
   FrameRegisters at_;
   bool knows_fp_;
+  bool knows_sp_ = true;
   bool interrupted_ = true;
   CopiedStack& to_;
 };

@@ -43,9 +43,10 @@ class Walk {
         return true;
       }
       add(interrupted_ ? at_.pc + 1 : at_.pc);
-      const UnwindRule here = rule();
+      const UnwindRule here = knows_sp_ ? rule() : without_sp(rule());
       if (here.kind() == RuleKind::Plain) [[likely]] {
         if (!step(here)) return broken();
+        knows_sp_ = true;
         continue;
       }
       switch (here.kind()) {
@@ -191,6 +192,7 @@ class Walk {
         at_ = guess;
         fp_at_ = kLoaded;
         interrupted_ = false;
+        knows_sp_ = kFramePointerGivesSp;
         to_.flags |= format::kStackFramePointers;
         return true;
       }
@@ -225,6 +227,7 @@ class Walk {
   static constexpr uint64_t kInRegister = 0, kLoaded = 1;
   uint64_t fp_at_ = kInRegister;  // or the address from which at_.fp is read
   bool interrupted_ = false;
+  bool knows_sp_ = true;
 };
 
 }  // namespace

@@ -47,6 +47,23 @@ struct UnwindRule {
   }
 };
 
+// The two words that a frame pointer leads to (the caller's frame pointer, the return address) end a frame on x86-64.
+// On aarch64 they are anywhere in it: after a frame pointer was followed, the caller's stack pointer is not known.
+#if defined(__aarch64__)
+inline constexpr bool kFramePointerGivesSp = false;
+#else
+inline constexpr bool kFramePointerGivesSp = true;
+#endif
+// The rule of code whose stack pointer is not known: the frame pointer gives the CFA if the function keeps those two
+// words. Unknown: it does not.
+constexpr UnwindRule without_sp(UnwindRule rule) {
+  if (rule.kind() == RuleKind::Signal) return UnwindRule::of(RuleKind::Unknown);
+  if (rule.kind() != RuleKind::Plain || rule.base() == CfaBase::Fp || rule.base() == CfaBase::AtFp) return rule;
+  if (rule.base() != CfaBase::Sp || rule.fp_rule() != FpRule::FromCfa || rule.ra() != rule.fp() + 8)
+    return UnwindRule::of(RuleKind::Unknown);
+  return UnwindRule::plain(CfaBase::Fp, -rule.fp(), FpRule::FromCfa, rule.fp(), rule.ra());
+}
+
 // The CPU registers of a frame that unwinding needs.
 struct FrameRegisters {
   uint64_t pc = 0, sp = 0, fp = 0;

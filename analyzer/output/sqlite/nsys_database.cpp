@@ -351,8 +351,8 @@ class NsysExport {
         case GpuKind::Kernel: {
           const Kernel& kernel = trace_.kernels[operation.detail];
           const KernelText& text = text_of(names_.named_by(operation));
-          const std::optional<uint32_t> graph =
-              node ? std::optional<uint32_t>(graph_of(operation.graph_node)) : std::nullopt;
+          const std::optional<uint64_t> graph =
+              operation.graph_node == 0 ? std::nullopt : std::optional<uint64_t>(graph_of(operation.graph_node));
           add(kernels, text.demangled, text.base, text.mangled, kernel.launch_type + 1, std::nullopt, kernel.registers,
               kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1], kernel.block[2],
               kernel.static_shared_bytes, kernel.dynamic_shared_bytes, kernel.local_bytes, std::nullopt, std::nullopt,

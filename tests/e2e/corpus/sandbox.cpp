@@ -22,8 +22,15 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     syscall(SYS_exit_group, 5);
   }
-  if (!install_filter({SYS_openat, SYS_open, SYS_creat, SYS_ftruncate, SYS_fallocate}, SECCOMP_RET_ERRNO | EPERM,
-                      SECCOMP_RET_ALLOW, Filtered::ThisThread))
+  if (!install_filter(
+          {
+            SYS_openat, SYS_ftruncate, SYS_fallocate
+#if defined(SYS_open)  // aarch64 has neither
+                ,
+                SYS_open, SYS_creat
+#endif
+          },
+          SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW, Filtered::ThisThread))
     return 1;
   sim_program::make_context();
   const CUfunction function = sim_program::kernel("kernel");

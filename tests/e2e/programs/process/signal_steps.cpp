@@ -21,7 +21,7 @@ using reentrant_driver::Kernel;
 
 static volatile int steps = 0;   // remaining steps
 static volatile int silent = 0;  // how many of them do not launch
-static void handle(int, siginfo_t*, void* context) {
+static void handle(int, siginfo_t*, [[maybe_unused]] void* context) {
   if (silent == 0) reentrant_driver::launch(Kernel::Handler);
   silent = silent > 0 ? silent - 1 : 0;
   steps = steps - 1;

@@ -15,12 +15,33 @@
 
 namespace {
 
-uint64_t real_ns() {
-  uint64_t now[2];
-  long result = SYS_clock_gettime;
+long kernel(long number, const long (&a)[6]) {
 #if defined(__x86_64__)
-  __asm__ volatile("syscall" : "+a"(result) : "D"(1L), "S"(now) : "rcx", "r11", "memory");
+  long result = number;
+  register long r10 __asm__("r10") = a[3];
+  register long r8 __asm__("r8") = a[4];
+  register long r9 __asm__("r9") = a[5];
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a[0];
+  register long x1 __asm__("x1") = a[1];
+  register long x2 __asm__("x2") = a[2];
+  register long x3 __asm__("x3") = a[3];
+  register long x4 __asm__("x4") = a[4];
+  register long x5 __asm__("x5") = a[5];
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
+  return x0;
 #endif
+}
+
+uint64_t real_ns() {
+  uint64_t now[2] = {};
+  kernel(SYS_clock_gettime, {CLOCK_MONOTONIC, reinterpret_cast<long>(now)});
   return now[0] * 1'000'000'000 + now[1];
 }
 
@@ -83,16 +104,7 @@ long syscall(long number, ...) {
     errno = ETIMEDOUT;
     return -1;
   }
-  long result = number;
-#if defined(__x86_64__)
-  register long r10 __asm__("r10") = a[3];
-  register long r8 __asm__("r8") = a[4];
-  register long r9 __asm__("r9") = a[5];
-  __asm__ volatile("syscall"
-                   : "+a"(result)
-                   : "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-#endif
+  const long result = kernel(number, a);
   if (result < 0 && result > -4096) {
     errno = static_cast<int>(-result);
     return -1;

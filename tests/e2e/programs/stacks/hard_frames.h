@@ -1,5 +1,5 @@
 // Functions whose caller only libunwind can find: their unwind tables locate the stack by a register that the recorder
-// does not keep (rbx). Each of them launches, below main.
+// does not keep (rbx, x19). Each of them launches, below main.
 #pragma once
 
 #include "tests/sim/sim_program.h"
@@ -11,6 +11,90 @@ extern "C" void hard_without_any(void (*)());  // and destroys its caller's fram
 // a function with simple unwind rules: calls the first argument with the second
 extern "C" void framed(void (*)(void (*)()), void (*)());
 
+#if defined(__aarch64__)
+__asm__(R"(
+  .text
+  .globl hard_with_frame_pointer
+  .type hard_with_frame_pointer, @function
+hard_with_frame_pointer:
+  .cfi_startproc
+  stp x29, x30, [sp, -32]!
+  .cfi_def_cfa_offset 32
+  .cfi_offset 29, -32
+  .cfi_offset 30, -24
+  mov x29, sp
+  str x19, [sp, 16]
+  .cfi_offset 19, -16
+  mov x19, sp
+  .cfi_def_cfa 19, 32
+  sub sp, sp, 16
+  blr x0
+  mov sp, x19
+  .cfi_def_cfa 31, 32
+  ldr x19, [sp, 16]
+  ldp x29, x30, [sp], 32
+  ret
+  .cfi_endproc
+  .size hard_with_frame_pointer, .-hard_with_frame_pointer
+
+  .globl hard_without
+  .type hard_without, @function
+hard_without:
+  .cfi_startproc
+  stp x19, x30, [sp, -16]!
+  .cfi_def_cfa_offset 16
+  .cfi_offset 19, -16
+  .cfi_offset 30, -8
+  mov x19, sp
+  .cfi_def_cfa 19, 16
+  blr x0
+  mov sp, x19
+  .cfi_def_cfa 31, 16
+  ldp x19, x30, [sp], 16
+  ret
+  .cfi_endproc
+  .size hard_without, .-hard_without
+
+  .globl hard_without_any
+  .type hard_without_any, @function
+hard_without_any:
+  .cfi_startproc
+  stp x19, x30, [sp, -32]!
+  .cfi_def_cfa_offset 32
+  .cfi_offset 19, -32
+  .cfi_offset 30, -24
+  str x29, [sp, 16]
+  .cfi_offset 29, -16
+  mov x19, sp
+  .cfi_def_cfa 19, 32
+  mov x29, 1
+  blr x0
+  mov sp, x19
+  .cfi_def_cfa 31, 32
+  ldr x29, [sp, 16]
+  ldp x19, x30, [sp], 32
+  ret
+  .cfi_endproc
+  .size hard_without_any, .-hard_without_any
+
+  .globl framed
+  .type framed, @function
+framed:
+  .cfi_startproc
+  stp x29, x30, [sp, -16]!
+  .cfi_def_cfa_offset 16
+  .cfi_offset 29, -16
+  .cfi_offset 30, -8
+  mov x29, sp
+  mov x2, x0
+  mov x0, x1
+  blr x2
+  ldp x29, x30, [sp], 16
+  ret
+  .cfi_endproc
+  .size framed, .-framed
+)");
+#else
 __asm__(R"(
   .text
   .type hard_with_frame_pointer, @function
@@ -93,6 +177,7 @@ framed:
   .cfi_endproc
   .size framed, .-framed
 )");
+#endif
 
 namespace hard_frames {
 

@@ -82,10 +82,16 @@ void from_page() {
   NO_TAIL_CALL;
 }
 __attribute__((noinline)) void call_page() {
+#if defined(__aarch64__)
+  // stp x29, x30, [sp, -16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], 16; ret
+  static const unsigned kCode[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#else
   // push rbp; mov rbp, rsp; call rdi; pop rbp; ret
   static const unsigned char kCode[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+#endif
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(page, kCode, sizeof kCode);
+  __builtin___clear_cache(static_cast<char*>(page), static_cast<char*>(page) + sizeof kCode);
   for (int i = 0; i < 2; ++i) reinterpret_cast<void (*)(void (*)())>(page)(from_page);
   munmap(page, 4096);
   NO_TAIL_CALL;

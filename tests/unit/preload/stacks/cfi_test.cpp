@@ -1,6 +1,7 @@
 // Unwind tables as compilers write them, byte by byte, and invalid tables. Whatever they contain, nothing outside of
 // them is read and the result is a rule, Hard or Unknown.
 #include "preload/stacks/cfi.h"
+#include "preload/base/page_size.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,13 @@
 namespace prof::preload {
 namespace {
 
+// The numbers of registers in unwind tables.
+#if defined(__aarch64__)
+constexpr uint8_t kFp = 29, kSp = 31, kReturn = 30;
+#else
+constexpr uint8_t kFp = 6, kSp = 7, kReturn = 16;
+#endif
+
 // .eh_frame_hdr, one CIE and one FDE for the 256 bytes of "code" at `code()`, as the linker lays them out.
 class Tables {
  public:
@@ -21,8 +29,8 @@ class Tables {
         static_cast<uint8_t*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     std::vector<uint8_t> cie = {0, 0, 0, 0, 1};  // id, version
     for (const char* c = augmentation; *c != 0; ++c) cie.push_back(static_cast<uint8_t>(*c));
-    cie.insert(cie.end(), {0, 1, 0x78, 16, 1, 0x1b});       // code 1, data -8, rip; one byte: pcrel sdata4
-    cie.insert(cie.end(), {0x0c, 7, 8, 0x90, 1, 0, 0, 0});  // def_cfa rsp+8; rip at cfa-8
+    cie.insert(cie.end(), {0, 1, 0x78, kReturn, 1, 0x1b});              // code 1, data -8; one byte: pcrel sdata4
+    cie.insert(cie.end(), {0x0c, kSp, 8, 0x80 | kReturn, 1, 0, 0, 0});  // def_cfa sp+8; return address at cfa-8
     uint8_t* at = memory_ + kCie;
     put<uint32_t>(at, static_cast<uint32_t>(cie.size()));
     std::memcpy(at + 4, cie.data(), cie.size());
@@ -116,22 +124,23 @@ TEST(Cfi, TellsWhatItCannotSay) {
 // The page after the tables cannot be read: an access beyond them would end the test.
 TEST(Cfi, DamagedTablesAreReadNoFurtherThanTheyGo) {
   std::mt19937_64 random(20261122);
+  const size_t page = page_size();
   auto* const pages =
-      static_cast<uint8_t*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_EQ(mprotect(pages + 4096, 4096, PROT_NONE), 0);
-  Tables tables(
-      {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0f, 3, 0x76, 0x78, 0x06, 0x5c, 0x0a, 0x0b, 0x10, 6, 2, 0x76, 0});
+      static_cast<uint8_t*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(mprotect(pages + page, page, PROT_NONE), 0);
+  Tables tables({0x41, 0x0e, 16,   0x80 | kFp, 2,    0x43, 0x0d, kFp, 0x0f,       3, 0x70 + kFp,
+                 0x78, 0x06, 0x5c, 0x0a,       0x0b, 0x10, kFp,  2,   0x70 + kFp, 0});
   int rules[6] = {};
   for (int round = 0; round < 200'000; ++round) {
     const size_t size = 1 + random() % tables.used();
-    uint8_t* const begin = pages + 4096 - size;
+    uint8_t* const begin = pages + page - size;
     std::memcpy(begin, tables.begin(), size);
     for (uint64_t n = random() % 4; n != 0; --n) begin[random() % size] = static_cast<uint8_t>(random());
     const UnwindRule rule =
         rule_at({begin, begin + size, begin}, reinterpret_cast<uint64_t>(begin) + 8192 + random() % 300);
     ++rules[static_cast<size_t>(rule.kind())];
   }
-  munmap(pages, 3 * 4096);
+  munmap(pages, 2 * page);
   EXPECT_GT(rules[static_cast<size_t>(RuleKind::Plain)], 0);
   EXPECT_GT(rules[static_cast<size_t>(RuleKind::Hard)], 0);
   EXPECT_GT(rules[static_cast<size_t>(RuleKind::Unknown)], 0);

@@ -4,6 +4,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/code_generation.h"
 #include "preload/base/hook_frame.h"
+#include "preload/base/page_size.h"
 #include "preload/record/thread.h"
 #include "preload/record/thread_local.h"
 
@@ -116,13 +117,18 @@ __attribute__((noinline)) TakenStack realigned() {
   return taken;
 }
 
+// A frame of its own for the result: a rule cannot hold a frame of 16 KiB on aarch64.
+template <class Take> __attribute__((noinline)) void expect_same_of(const Take& take_it, size_t at_least) {
+  expect_same(take_it(), at_least);
+}
+
 TEST(NativeStack, NamesWhatLibgccNames) {
   const Walker walker;
-  expect_same(take(), 3);
-  expect_same(deep(30), 33);
-  expect_same(with_alloca(5000), 4);
-  expect_same(realigned(), 5);
-  expect_same(deep(30), 33);  // now with the cached rules
+  expect_same_of([] { return take(); }, 3);
+  expect_same_of([] { return deep(30); }, 33);
+  expect_same_of([] { return with_alloca(5000); }, 4);
+  expect_same_of([] { return realigned(); }, 5);
+  expect_same_of([] { return deep(30); }, 33);  // now with the cached rules
 }
 
 #if defined(__aarch64__)
@@ -237,12 +243,12 @@ void coroutine() {
 TEST(NativeStack, ACoroutineHasFramesUntilItsBeginning) {
   const Walker walker;
   // A stack between guard pages, like a fiber's, which is unmapped afterwards.
-  const size_t size = 48 * 4096;
+  const size_t page = page_size(), size = 48 * page;
   auto* const memory = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_EQ(mprotect(memory + 4096, size - 2 * 4096, PROT_READ | PROT_WRITE), 0);
+  ASSERT_EQ(mprotect(memory + page, size - 2 * page, PROT_READ | PROT_WRITE), 0);
   getcontext(&g_coroutine_context);
-  g_coroutine_context.uc_stack.ss_sp = memory + 4096;
-  g_coroutine_context.uc_stack.ss_size = size - 2 * 4096;
+  g_coroutine_context.uc_stack.ss_sp = memory + page;
+  g_coroutine_context.uc_stack.ss_size = size - 2 * page;
   g_coroutine_context.uc_link = &g_main_context;
   makecontext(&g_coroutine_context, coroutine, 0);
   for (size_t frames : {7u, 8u}) {
@@ -256,19 +262,26 @@ TEST(NativeStack, ACoroutineHasFramesUntilItsBeginning) {
   expect_same(take(), 3);
 }
 
-#if defined(__x86_64__)
 using Callback = void (*)();
 void take_from_page() { g_taken = take(); }
 
+#if defined(__aarch64__)
+// stp x29, x30, [sp, -16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], 16; ret
+constexpr uint32_t kWithFramePointer[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+// No frame pointer kept: str x30, [sp, -16]!; blr x0; ldr x30, [sp], 16; ret
+constexpr uint32_t kWithout[] = {0xf81f0ffe, 0xd63f0000, 0xf84107fe, 0xd65f03c0};
+#else
 // push rbp; mov rbp, rsp; call rdi; pop rbp; ret - as a JIT compiler makes it, without tables
 constexpr uint8_t kWithFramePointer[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
 // push rbx; xor ebp… no frame pointer kept: sub rsp, 8; call rdi; add rsp, 8; ret
 constexpr uint8_t kWithout[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#endif
 
-void call_through_page(const uint8_t* code, size_t size) {
+void call_through_page(const void* code, size_t size) {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   std::memcpy(page, code, size);
+  __builtin___clear_cache(static_cast<char*>(page), static_cast<char*>(page) + size);
   ASSERT_EQ(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
   reinterpret_cast<void (*)(Callback)>(page)(take_from_page);
   munmap(page, 4096);
@@ -280,7 +293,10 @@ TEST(NativeStack, FollowsFramePointersThroughCodeMadeAtRunTime) {
   ASSERT_TRUE(g_taken.ok);
   EXPECT_EQ(g_taken.flags, format::kStackFramePointers);
   EXPECT_GE(g_taken.frames.size(), 6u);
-  expect_same(take(), 3);
+  const TakenStack around = take();
+  expect_same(around, 3);
+  for (size_t i = 1; i < around.frames.size(); ++i)  // the callers of this test, beyond the page
+    EXPECT_EQ(g_taken.frames[g_taken.frames.size() - i], around.frames[around.frames.size() - i]) << i;
 }
 
 TEST(NativeStack, EndsAtCodeThatSaysNothingAboutItsCaller) {
@@ -292,7 +308,23 @@ TEST(NativeStack, EndsAtCodeThatSaysNothingAboutItsCaller) {
     EXPECT_NE(g_taken.flags & (format::kStackBroken | format::kStackFramePointers), 0u);
   }
 }
-#endif
+
+TEST(NativeStack, WithoutAStackPointerTheFramePointerGivesTheCallersFrame) {
+  // The words lie 96 bytes below the CFA, where the frame pointer leads.
+  const UnwindRule kept = without_sp(UnwindRule::plain(CfaBase::Sp, 112, FpRule::FromCfa, -96, -88));
+  EXPECT_EQ(kept.kind(), RuleKind::Plain);
+  EXPECT_EQ(kept.base(), CfaBase::Fp);
+  EXPECT_EQ(kept.cfa(), 96);
+  EXPECT_EQ(kept.fp(), -96);
+  EXPECT_EQ(kept.ra(), -88);
+  const UnwindRule by_fp = UnwindRule::plain(CfaBase::Fp, 16, FpRule::FromCfa, -16, -8);
+  EXPECT_EQ(without_sp(by_fp).word, by_fp.word);
+  EXPECT_EQ(without_sp(UnwindRule::plain(CfaBase::Sp, 112, FpRule::Same, 0, -88)).kind(), RuleKind::Unknown);
+  EXPECT_EQ(without_sp(UnwindRule::plain(CfaBase::Sp, 112, FpRule::FromCfa, -96, -8)).kind(), RuleKind::Unknown);
+  EXPECT_EQ(without_sp(UnwindRule::of(RuleKind::Signal)).kind(), RuleKind::Unknown);
+  EXPECT_EQ(without_sp(UnwindRule::of(RuleKind::Hard)).kind(), RuleKind::Hard);
+  EXPECT_EQ(without_sp(UnwindRule::of(RuleKind::Outermost)).kind(), RuleKind::Outermost);
+}
 
 TEST(NativeStack, AThreadWithNoRoomIsSkipped) {
   struct Result {
@@ -340,23 +372,24 @@ TEST(NativeStack, AThreadWithNoRoomIsSkipped) {
 
 TEST(StackMemory, ReadsNothingThatIsNotThere) {
   OwnStack own;
+  const size_t page = page_size();
   auto* const pages =
-      static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_EQ(mprotect(pages + 2 * 4096, 4096, PROT_NONE), 0);
+      static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(mprotect(pages + 2 * page, page, PROT_NONE), 0);
   const auto begin = reinterpret_cast<uint64_t>(pages);
   own.low = own.high = 1;  // not on a stack that it knows
   StackMemory memory(own, begin + 64);
   uint64_t value = 7;
   EXPECT_TRUE(memory.read(begin + 64, value));
   EXPECT_EQ(value, 0u);
-  EXPECT_TRUE(memory.read(begin + 2 * 4096 - 8, value));
-  EXPECT_FALSE(memory.read(begin + 2 * 4096, value));  // PROT_NONE
+  EXPECT_TRUE(memory.read(begin + 2 * page - 8, value));
+  EXPECT_FALSE(memory.read(begin + 2 * page, value));  // PROT_NONE
   EXPECT_FALSE(memory.read(begin + 56, value));        // below the frame
   EXPECT_FALSE(memory.read(begin + 68, value));        // not aligned
   EXPECT_FALSE(memory.read(uint64_t{1} << 56, value));
   EXPECT_FALSE(memory.read(~uint64_t{7}, value));
-  EXPECT_FALSE(memory.jump(begin + 2 * 4096 + 8));
-  munmap(pages, 3 * 4096);
+  EXPECT_FALSE(memory.jump(begin + 2 * page + 8));
+  munmap(pages, 3 * page);
 }
 
 TEST(StackMemory, AWalkThatComesBackToItsOwnStackEndsAtItsTop) {

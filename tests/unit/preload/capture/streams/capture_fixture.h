@@ -9,6 +9,7 @@
 #include "preload/driver/null_stream.h"
 #include "preload/lifecycle/call_scope.h"
 #include "preload/log/log_storage.h"
+#include "preload/record/thread.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>
@@ -152,9 +153,16 @@ class CaptureTest : public ::testing::Test {
   void SetUp() override {
     const preload::EventScope scope;
     ASSERT_TRUE(scope.recording());
-    ASSERT_TRUE(preload::open_streams());
+    ASSERT_TRUE(open_empty_tables());
     FakeDriver::install();
     FakeDriver::current = context_handle(0);
+  }
+  // The tables of the test before stay mapped, as those of an earlier recording do: the helper thread may be reading
+  // them. This thread's last stream is in them.
+  static bool open_empty_tables() {
+    if (!preload::open_streams(1)) return false;
+    preload::t_local.state->last_stream = nullptr;
+    return true;
   }
   // For threads of a test: the recorder knows a thread from its first record on.
   static void enter_thread(uint64_t context = 0) {
