@@ -290,8 +290,7 @@ class Filler {
       const bool known = reason < sampled.reasons.size();
       const uint64_t offset = format::PcSamples::offset_of(place);
       fits = fits && offset <= UINT32_MAX;
-      to_.pc_entries.push_back(
-          {static_cast<uint32_t>(offset), 0, 0, known ? index(sampled.reasons[reason].name) : 0});
+      to_.pc_entries.push_back({static_cast<uint32_t>(offset), 0, 0, known ? index(sampled.reasons[reason].name) : 0});
       pc_not_issued_.push_back(known && sampled.reasons[reason].not_issued);
     });
     size_t next = record.first;

@@ -105,25 +105,27 @@ TEST(PlacePcSamples, CountASampleOnceThoughTheHardwareCountsItAgainIfNothingWasI
                                    "_Z4workv+32 'barrier' 0 of abc, 0 cycles",
                                    "_Z4workv+32 'barrier' 2 of abc, 2048 cycles",
                                }));
-  const Column<uint64_t>& not_issued = trace->pc_samples.not_issued;
-  EXPECT_EQ(std::vector<uint64_t>(not_issued.begin(), not_issued.end()), (std::vector<uint64_t>{5, 0, 6, 2, 0}));
+  const Column<uint32_t>& not_issued = trace->pc_samples.not_issued;
+  EXPECT_EQ(std::vector<uint32_t>(not_issued.begin(), not_issued.end()), (std::vector<uint32_t>{5, 0, 6, 2, 0}));
   EXPECT_NE(coverage_line(*trace).find("PC samples 20, with instruction 20"), std::string::npos);
 }
 
 TEST(PlacePcSamples, CountsRecordsThatCannotBeRead) {
   PcSampledLog log;
-  log.batch(2000, 9, 10, 30, 0, 0);                             // an unknown context
-  log.samples(2000, 9, 1, 10, {1}, {1});                        // the same
-  log.samples(2000, 1, 1, 64, {1}, {1});                        // no period
-  log.samples(2000, 1, 1, 10, {1, 2}, {1});                     // lists of different lengths
-  log.samples(2000, 1, 7, 10, {PcSamples::place(0, 63)}, {3});  // an unknown cubin and reason: kept
+  log.batch(2000, 9, 10, 30, 0, 0);                                            // an unknown context
+  log.samples(2000, 9, 1, 10, {1}, {1});                                       // the same
+  log.samples(2000, 1, 1, 64, {1}, {1});                                       // no period
+  log.samples(2000, 1, 1, 10, {1, 2}, {1});                                    // lists of different lengths
+  log.samples(2000, 1, 1, 10, {PcSamples::place(uint64_t{1} << 32, 0)}, {1});  // an offset that no function has
+  log.samples(2000, 1, 1, 10, {1, 2}, {UINT32_MAX, 1});                        // more samples than a row holds
+  log.samples(2000, 1, 7, 10, {PcSamples::place(0, 63)}, {3});                 // an unknown cubin and reason: kept
   log.batch(2000, 1, 10, 100, 0, 0, format::kPcBufferFull);
   const std::unique_ptr<Trace> trace = log.build();
   EXPECT_EQ(rows_text(*trace), std::vector<std::string>{"_Z4workv+0 '' 3 of 0, 3072 cycles"});
-  EXPECT_EQ(trace->processes[0].coverage.pc_samples_unreadable, 4u);
+  EXPECT_EQ(trace->processes[0].coverage.pc_samples_unreadable, 6u);
   EXPECT_TRUE(trace->pc_samples.batches[0].buffer_full);
   EXPECT_NE(coverage_line(*trace).find("PC samples 100, with instruction 3 (without cubin 3), without instruction 97, "
-                                       "unreadable records 4"),
+                                       "unreadable records 6"),
             std::string::npos)
       << coverage_line(*trace);
 }
