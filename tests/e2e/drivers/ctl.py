@@ -18,7 +18,7 @@ NOBODY = 65534
 
 
 def ctl(pid, command, status, *texts, **how):
-    """texts: texts that standard output or standard error must contain"""
+    """texts: texts that standard output or standard error must contain; status: None: any"""
     try:
         done = subprocess.run([options.prof, "ctl", str(pid), command, *how.pop("options", [])], capture_output=True, text=True, timeout=240, **how)
     except PermissionError:
@@ -27,7 +27,7 @@ def ctl(pid, command, status, *texts, **how):
         print(f"{command}: not tried, another user may not start {options.prof}")
         return ""
     said = done.stdout + done.stderr
-    if done.returncode != status or not all(text in said for text in texts):
+    if status not in (None, done.returncode) or not all(text in said for text in texts):
         problems.append(f"ctl {command}: status {done.returncode}, expected {status}; expected {texts}, said {said}")
     print(f"{command}: {done.returncode} {said.strip()}")
     return said
@@ -117,7 +117,8 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
         problems.append(f"not the two processes of the folder, by rank: {said}")
     ctl(job, "start", 0, first, second, "is being recorded: ")
     ctl(job, "stop", 0, first + "recorded: ", second + "recorded: ")
-    ctl("--all", "status", 0, first, second, f"process {programs[2].pid}: ")
+    # The status is also that of other recorded processes of this machine.
+    ctl("--all", "status", None, first, second, f"process {programs[2].pid}: ")
     ctl(job, "dump", 2, first, second, "was closed: it is whole as it is")
     ctl(job, "dump", 2, "only with one process", options=["-o", root / "x.plog"])
     ctl(root / "records", "status", 2, "no process writes its log there")
