@@ -4,9 +4,9 @@
 
 1. Reports of the export for nsys are equal to those of the input.
 2. Every row of that export has whole numbers and texts, and every id of a name is in StringIds.
-3. The profile for nvprof is read with the queries of torch.autograd.profiler.load_nvprof: it has one row for each
-   kernel of a call, all of them of cudaLaunchKernel. Where one thread made all calls, the sums of kernels in each range
-   are those of `report nvtx_kern_sum`, and of `report nvtx` if there are no copies."""
+3. The profile for nvprof is read with the queries of torch.autograd.profiler.load_nvprof, also if it has no ranges: it
+   has one row for each kernel of a call, all of them of cudaLaunchKernel. Where one thread made all calls, the sums of
+   kernels in each range are those of `report nvtx_kern_sum`, and of `report nvtx` if there are no copies."""
 import argparse
 import collections
 import csv
@@ -83,20 +83,21 @@ def check_nsys(prof, source, export, problems):
 def check_nvprof(prof, source, profile, problems):
     database = sqlite3.connect(profile)
     texts = dict(database.execute("SELECT _id_, value FROM StringTable"))
-    joined = rows_of(database, KERNELS)
+    joined = database.execute(KERNELS).fetchall()  # load_nvprof fails without these tables, also if they are empty
+    markers = database.execute(MARKERS).fetchall()
     problems.check({row[1] for row in joined} <= {211}, f"{source.name}: kernels of callback ids {({row[1] for row in joined})}")
     problems.check(len({row[0] for row in joined}) == len(joined), f"{source.name}: a row of RUNTIME has several kernels")
     table = csv.DictReader(io.StringIO(prof("report", "kernels", source, "--format", "csv")))
     kernels = [row for row in table if row["Type"] not in ("memcpy", "memset")]
-    ours = [(sum(int(row["Count"]) for row in kernels), sum(int(row["Total (ns)"]) for row in kernels))] if kernels else []
-    theirs = rows_of(database, 'SELECT count(*), sum("end" - start) FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL')
+    ours = [(sum(int(row["Count"]) for row in kernels), sum(int(row["Total (ns)"]) for row in kernels))]
+    theirs = database.execute('SELECT count(*), coalesce(sum("end" - start), 0) FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL').fetchall()
     problems.check(theirs == ours, f"{source.name}: kernels and their time: {theirs} instead of {ours}")
     compared = 0
     calling = rows_of(database, "SELECT DISTINCT processId, threadId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE cbid = 211")
     if len(calling) != 1:
         return 0
     sums = collections.Counter()
-    for _, name, domain, start, end in rows_of(database, MARKERS):
+    for _, name, domain, start, end in markers:
         label = f"{texts.get(domain, '')}:{texts[name]}"
         for row in joined:
             if start < row[2] and row[3] < end:

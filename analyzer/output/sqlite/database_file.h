@@ -59,12 +59,13 @@ class TableRows {
  public:
   TableRows(const TableRows&) = delete;
   TableRows& operator=(const TableRows&) = delete;
-
- protected:
-  TableRows(DatabaseFile& file, std::string_view name, std::span<const SqlColumn> columns);
+  // The file has the table from now on, also without a row.
   void open() {
     if (statement_ == nullptr) create();
   }
+
+ protected:
+  TableRows(DatabaseFile& file, std::string_view name, std::span<const SqlColumn> columns);
   void set(int column, int64_t value) { check(sqlite3_bind_int64(statement_.get(), column, value)); }
   void set(int column, uint64_t value) { set(column, static_cast<int64_t>(value)); }
   void set(int column, uint32_t value) { set(column, static_cast<int64_t>(value)); }

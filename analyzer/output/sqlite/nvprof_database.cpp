@@ -77,7 +77,10 @@ class NvprofExport {
         file_(file) {}
 
   std::vector<std::string> run() {
-    (void)text("");  // the table must exist
+    strings_.open();  // readers expect these tables
+    runtime_.open();
+    markers_.open();
+    (void)text("");
     calls();
     operations();
     for (const Range& range : trace_.ranges) add(range);
@@ -155,6 +158,7 @@ class NvprofExport {
   void operations() {
     SqlTable<nvprof::kKernelColumns.size()> kernels(file_, "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
                                                     nvprof::kKernelColumns);
+    kernels.open();
     SqlTable<nvprof::kCopyColumns.size()> copies(file_, "CUPTI_ACTIVITY_KIND_MEMCPY", nvprof::kCopyColumns);
     SqlTable<nvprof::kPeerColumns.size()> peers(file_, "CUPTI_ACTIVITY_KIND_MEMCPY2", nvprof::kPeerColumns);
     SqlTable<nvprof::kFillColumns.size()> fills(file_, "CUPTI_ACTIVITY_KIND_MEMSET", nvprof::kFillColumns);
