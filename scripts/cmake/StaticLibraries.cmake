@@ -1,6 +1,7 @@
 # The libraries of prof as static ones, in place of what find_package() finds, and their licence texts (PROF_STATIC).
 # The compiler of the preset `static` has headers of libc and C++ of its own, which those in /usr/include would replace.
-# So it sees a folder with links to the headers of these packages only.
+# So it sees a folder with links to the headers of these packages only. PROF_STATIC_ROOT: where the packages are
+# unpacked, if they are not installed.
 
 # prof_static_package(PACKAGE HEADER...): links the headers, installs the licence text.
 set(prof_static_include ${CMAKE_BINARY_DIR}/include)
@@ -8,14 +9,15 @@ file(MAKE_DIRECTORY ${prof_static_include})
 function(prof_static_package package)
   foreach(header ${ARGN})
     unset(found CACHE)
-    find_path(found ${header} PATHS /usr/include /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} NO_DEFAULT_PATH)
+    find_path(found ${header} PATHS ${PROF_STATIC_ROOT}/usr/include ${PROF_STATIC_ROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+              NO_DEFAULT_PATH)
     if(NOT found)
       message(FATAL_ERROR "${header} was not found. scripts/setup installs it (the package ${package})")
     endif()
     file(CREATE_LINK ${found}/${header} ${prof_static_include}/${header} SYMBOLIC)
   endforeach()
   unset(found CACHE)
-  prof_licence(/usr/share/doc/${package}/copyright ${package})
+  prof_licence(${PROF_STATIC_ROOT}/usr/share/doc/${package}/copyright ${package})
 endfunction()
 # prof_licence(FILE NAME): installs a licence text of a library that prof contains.
 function(prof_licence file name)
@@ -26,8 +28,8 @@ function(prof_licence file name)
 endfunction()
 # prof_static_library(VARIABLE NAME): the path of libNAME.a.
 function(prof_static_library variable name)
-  find_library(${variable} NAMES lib${name}.a PATHS /usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu
-               DOC "lib${name}.a, linked into the static prof")
+  find_library(${variable} NAMES lib${name}.a PATHS ${PROF_STATIC_ROOT}/usr/lib/${PROF_STATIC_PROCESSOR}-linux-gnu
+               NO_DEFAULT_PATH DOC "lib${name}.a, linked into the static prof")
   if(NOT ${variable})
     message(FATAL_ERROR "lib${name}.a was not found. scripts/setup --static installs it, or names what is missing")
   endif()
@@ -38,8 +40,8 @@ prof_static_package(libcli11-dev CLI)
 prof_static_package(rapidjson-dev)
 # document.h assigns to a constant member in a template that nothing uses, which clang 19 and newer refuse. Later
 # releases of RapidJSON have this change.
-file(COPY /usr/include/rapidjson DESTINATION ${prof_static_include} PATTERN document.h EXCLUDE)
-file(READ /usr/include/rapidjson/document.h document)
+file(COPY ${PROF_STATIC_ROOT}/usr/include/rapidjson DESTINATION ${prof_static_include} PATTERN document.h EXCLUDE)
+file(READ ${PROF_STATIC_ROOT}/usr/include/rapidjson/document.h document)
 string(REPLACE "const SizeType length;" "SizeType length;" document "${document}")
 file(CONFIGURE OUTPUT ${prof_static_include}/rapidjson/document.h CONTENT "@document@" @ONLY)
 prof_static_package(libprotozero-dev protozero)

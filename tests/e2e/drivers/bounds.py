@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "program"):
     parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
@@ -31,7 +33,7 @@ SLEEPERS = {"host_function_tells_it", "value_is_read_by_the_host", "copied_word_
 
 def logs_of(case, heavy_ns, folder):
     folder.mkdir(parents=True)
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "PROF_CLOCK": "sim_now_ns",
                    "SIM": f"kernel heavy {heavy_ns}; kernel light 3000; idle {100 if case in SLEEPERS else 0}; {MORE.get(case, '')}"}
     run = subprocess.run([options.program, case], env=environment, capture_output=True, text=True, timeout=120)

@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import sys
 
+from environments import bare_environment
+
 parser = argparse.ArgumentParser()
 for name in ("prof", "sim"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
@@ -16,7 +18,7 @@ problems = []
 
 def listed(chip, status, *wanted, **variables):
     """Checks that each of `wanted` is in the output or the error message, with words separated by single spaces."""
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim)} | variables
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim)} | variables
     done = subprocess.run([options.prof, "record", "--counters", f"list:{chip}"], capture_output=True, text=True, env=environment, timeout=240)
     lines = [" ".join(line.split()) for line in (done.stdout if status == 0 else done.stderr).splitlines()]
     if done.returncode != status:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
     parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
@@ -34,7 +36,7 @@ def ctl(pid, command, status, *texts, **how):
 
 
 def started(folder, end, *arguments, **variables):
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
     environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder)} | variables
     program = subprocess.Popen([options.programs / "controlled_program", end, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
     return program, int(program.stdout.readline())

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 parser = argparse.ArgumentParser()
 for name in ("prof", "sim"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
@@ -17,7 +19,7 @@ problems = []
 
 
 def devices(status, *arguments, folder, error="", **variables):
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "XDG_CONFIG_HOME": folder} | variables
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "XDG_CONFIG_HOME": folder} | variables
     done = subprocess.run([options.prof, "devices", "--format", "json", *arguments], capture_output=True, text=True, env=environment, timeout=240)
     if done.returncode != status or error not in done.stderr:
         problems.append(f"{arguments} {variables}: status {done.returncode}, expected {status}, with {error!r} in: {done.stderr}")

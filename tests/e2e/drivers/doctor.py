@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 parser = argparse.ArgumentParser()
 for name in ("prof", "sim", "programs"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
@@ -21,7 +23,7 @@ problems = []
 def doctor(status, wanted, *arguments, limit=None, **variables):
     """wanted: the only findings that are not ok, as (topic, verdict, part of the text); limit: called in the process
     before it starts prof"""
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
     environment |= {name: str(value) for name, value in variables.items()}
     environment = {name: value for name, value in environment.items() if value != "None"}
     done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=240,

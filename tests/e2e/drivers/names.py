@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 CASES = {  # (shapes, kernels, texts, streams, graphs), environment, memory limit in MiB, whether contents are written again
     "few": ((3000, 2000, 2000, 10, 10), {}, 24, False),
     "many": ((1000000, 200000, 0, 0, 0), {"PROF_GPU": "off"}, 96, False),
@@ -32,7 +34,7 @@ problems = []
 
 
 def run(folder, recorded):
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim)} | {k: v for k, v in extra.items() if k == "SIM"}
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim)} | {k: v for k, v in extra.items() if k == "SIM"}
     if recorded:
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": folder, "PROF_CUPTI": f"{options.sim}/libcupti.so.13"} | extra
     done = subprocess.run([options.programs / "many_names", *map(str, counts)], env=environment, capture_output=True, text=True, check=True)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from environments import bare_environment
+
 LIMIT_MB, FLAT_MB = 88, 4  # buffers of the fixed pool are touched when CUPTI first uses them, some of them late
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
@@ -25,7 +27,7 @@ counts = options.counts.split(",")
 
 
 def run(folder, recorded):
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "SIM": "cupti backlog 2000"}
+    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "SIM": "cupti backlog 2000"}
     if recorded:
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": folder, "PROF_GPU": options.gpu, "PROF_CUPTI": f"{options.sim}/libcupti.so.13"}
     if recorded and options.ring:

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 
+from environments import bare_environment
+
 LIMIT_MS = 1.0
 LIMIT_PAGES = 100
 
@@ -24,7 +26,7 @@ def start(program, environment):
 
 
 def environments(library, folder):
-    plain = {"PATH": os.environ["PATH"]}
+    plain = bare_environment()
     return plain, plain | {"LD_PRELOAD": library, "PROF_OUTPUT": folder}
 
 
