@@ -103,7 +103,7 @@ function flameGraph(section) {
   }
 
   function draw() {
-    const room = part("room"), canvas = part("graph"), up = part("view").value === "up", ratio = devicePixelRatio || 1;
+    const room = part("room"), canvas = part("graph"), up = part("view").value === "up";
     const width = room.clientWidth;
     hide_tip();
     boxes = [];
@@ -125,20 +125,11 @@ function flameGraph(section) {
       });
     }
     const height = (deepest + 1) * kRow + 4;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    canvas.style.width = width + "px";
-    canvas.style.height = height + "px";
-    const c = canvas.getContext("2d");
-    c.scale(ratio, ratio);
-    c.font = "12px system-ui, sans-serif";
-    c.textBaseline = "middle";
-    const style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--ink"),
-          paper = style.getPropertyValue("--paper");
+    const {c, ink, paper, line} = prepare(canvas, width, height);
     for (const box of boxes) {
       box.y = up ? height - (box.level + 1) * kRow : box.level * kRow;
       c.globalAlpha = box.above ? 0.55 : 1;
-      c.fillStyle = box.i === 0 ? style.getPropertyValue("--line") : color(box.i);
+      c.fillStyle = box.i === 0 ? line : color(box.i);
       c.fillRect(box.x, box.y, Math.max(box.w - 0.6, 0.3), kRow - 1);
       if (box.i === chosen && chosen !== zoom) {
         c.strokeStyle = getComputedStyle(document.body).color;

@@ -74,3 +74,27 @@ function listenDots(svg) {
   });
   dots.forEach((dot, i) => dot.addEventListener("click", () => select(i)));
 }
+
+// ---- Canvas that follows its size, the resolution and the theme.
+function prepare(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  const c = canvas.getContext("2d");
+  c.scale(ratio, ratio);
+  c.font = "12px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  const style = getComputedStyle(document.documentElement);
+  const tone = name => style.getPropertyValue(name).trim();
+  return {
+    c,
+    paper: tone("--paper"),
+    panel: tone("--panel"),
+    ink: tone("--ink"),
+    soft: tone("--soft"),
+    line: tone("--line"),
+    mark: tone("--mark")
+  };
+}

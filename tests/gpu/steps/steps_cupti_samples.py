@@ -201,16 +201,22 @@ def cupti_samples(lab, step):
         step.check("pc_sampling_utility: same output and exit status", status and not lines and not errors, "\n".join(lines + errors)[:300] or "same", "same")
 
 
+def built_alone(lab, step, name):
+    """the path of a program with CUPTI that the step `build` does not build"""
+    program = os.path.join(lab.fresh(name), name)
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
+                     os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lcuda", "-lpthread", "-ldl"], timeout=120)
+    step.check(f"{name} builds", built.status == 0, built.stderr.strip()[-600:] or "built")
+    return program
+
+
 def cupti_rules(lab, step):
     """Rules of CUPTI on which sharing depends: which records of driver calls a client's callbacks of runtime calls leave,
     and which functions leave an error in a thread."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    program = os.path.join(lab.fresh("cupti_rules"), "cupti_rules")
-    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
-                     os.path.join(PROGRAMS_FOLDER, "cupti_rules.cu"), "-lcuda", "-lpthread", "-ldl"], timeout=120)
-    step.check("cupti_rules builds", built.status == 0, built.stderr.strip()[-600:] or "built")
+    program = built_alone(lab, step, "cupti_rules")
     env = lab.env(**({"CUPTI_BASELINE_LIB": lab.cupti} if lab.cupti else {}))
     rows = []
     for callbacks in ("none", "runtime", "runtime_launch", "driver", "resource", "late_runtime"):

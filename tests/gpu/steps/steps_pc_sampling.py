@@ -9,6 +9,7 @@ import plog
 import recorded_run
 from lab import PROGRAMS_FOLDER, Skipped
 from log_checks import libprof_lines, tables_of
+from steps_cupti_samples import built_alone
 from steps_devices import needs_two_gpus
 
 MAGIC = 0x534E494255434250
@@ -235,11 +236,7 @@ def pc_rules(lab, step):
     recorded then, and how long they take. On these rules depend when libprof.so flushes and ends samples."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    program = os.path.join(lab.fresh("pc_rules"), "pc_rules")
-    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
-                     os.path.join(PROGRAMS_FOLDER, "pc_rules.cu"), "-lcuda", "-lpthread", "-ldl"], timeout=120)
-    step.check("pc_rules builds", built.status == 0, built.stderr.strip()[-600:] or "built")
+    program = built_alone(lab, step, "pc_rules")
     env = lab.env(**({"CUPTI_BASELINE_LIB": lab.cupti} if lab.cupti else {}))
     rows, found = [], {}
     for mode in ("read", "flush", "restart", "disable"):
