@@ -9,8 +9,8 @@ file(MAKE_DIRECTORY ${prof_static_include})
 function(prof_static_package package)
   foreach(header ${ARGN})
     unset(found CACHE)
-    find_path(found ${header} PATHS ${PROF_STATIC_ROOT}/usr/include ${PROF_STATIC_ROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-              NO_DEFAULT_PATH)
+    find_path(found ${header} NO_DEFAULT_PATH PATHS
+              ${PROF_STATIC_ROOT}/usr/include ${PROF_STATIC_ROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
     if(NOT found)
       message(FATAL_ERROR "${header} was not found. scripts/setup installs it (the package ${package})")
     endif()

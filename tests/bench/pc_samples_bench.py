@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What reports on lines inside kernels cost: a log with 10 million entries of PC samples, of two functions with lines
-and 200 without a cubin, in batches of 3,000 entries. The status is 1 if a command takes more than 3 s of processor time.
+and 200 without a cubin, in batches of 3,000 entries. The status is 1 if a command takes more than 3 s of processor
+time.
 
   pc_samples_bench [--entries 10000000] [--rounds 3] [--prof PROF]"""
 import argparse
@@ -47,7 +48,8 @@ def text(entries):
         cubin = 1 if function < 3 else 2
         places = sorted({chance.randrange(60) << 10 | chance.randrange(len(REASONS)) for _ in range(150)})
         samples = " ".join(str(chance.randrange(1, 200)) for _ in places)
-        yield f"pc_samples time={time} context=1 cubin={cubin} function={function} period=16 places=[{' '.join(map(str, places))}] samples=[{samples}]"
+        yield (f"pc_samples time={time} context=1 cubin={cubin} function={function} period=16 "
+               f"places=[{' '.join(map(str, places))}] samples=[{samples}]")
         made += len(places)
         functions += 1
 
@@ -70,22 +72,26 @@ def main():
         written.unlink()
         subprocess.run([sys.executable, source / "tests/golden/make_cubins.py", f"{log}.cubins",
                         f"4097={source}/tests/unit/analyzer/symbols/cubin_fixture/kernels.cubin"], check=True)
-        print(f"{arguments.entries} entries, {log.stat().st_size / arguments.entries:.1f} bytes each; {arguments.rounds} rounds in turn, "
-              f"medians; limit: {LIMIT_S} s of processor time\n{'':28} wall (s)  processor (s)  peak (MB)")
+        print(f"{arguments.entries} entries, {log.stat().st_size / arguments.entries:.1f} bytes each; "
+              f"{arguments.rounds} rounds in turn, medians; limit: {LIMIT_S} s of processor "
+              f"time\n{'':28} wall (s)  processor (s)  peak (MB)")
         costs = {command: [] for command in COMMANDS}
         for _ in range(arguments.rounds):
             for command in COMMANDS:
                 begin = os.times().elapsed
-                child = subprocess.Popen([arguments.prof, *command, log], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                child = subprocess.Popen([arguments.prof, *command, log], stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL)
                 output = child.stdout.read()
                 _, status, usage = os.wait4(child.pid, 0)
                 child.returncode = os.waitstatus_to_exitcode(status)
                 failed |= child.returncode != 0 or b"scale_kernel" not in output
-                costs[command].append((os.times().elapsed - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
+                costs[command].append((os.times().elapsed - begin, usage.ru_utime + usage.ru_stime,
+                                       usage.ru_maxrss / 1024))
     for command, rounds in costs.items():
         wall, processor, peak = map(statistics.median, zip(*rounds))
         failed |= processor > LIMIT_S
-        print(f"{' '.join(command[1:]):28} {wall:8.2f}  {processor:13.2f}  {peak:9.0f}{'  FAIL' if processor > LIMIT_S else ''}")
+        missed = "  FAIL" if processor > LIMIT_S else ""
+        print(f"{' '.join(command[1:]):28} {wall:8.2f}  {processor:13.2f}  {peak:9.0f}{missed}")
     sys.exit(failed)
 
 

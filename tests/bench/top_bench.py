@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What does `prof top` cost while a program launches 100,000 kernels a second on the simulated GPU, and how long does it
-take to start on a log of 8 GiB? The status is 1 if a limit is missed; a busy machine can be the reason.
+"""What does `prof top` cost while a program launches 100,000 kernels a second on the simulated GPU, and how long does
+it take to start on a log of 8 GiB? The status is 1 if a limit is missed; a busy machine can be the reason.
 
 The large log is the recorded one with a hole in the file: its last 8 MiB are at the end."""
 import argparse
@@ -20,7 +20,7 @@ LARGE = 8 << 30
 
 
 def work(helper_path):
-    """The recorded process: a batch of launches each 10 ms until stdin ends. Writes the launches a second that it made."""
+    """The recorded process: a batch of launches each 10 ms until stdin ends. Writes how many it made a second."""
     helper = ctypes.PyDLL(helper_path)
     helper.batch.restype = ctypes.c_double
     assert helper.open_gpu() == 0

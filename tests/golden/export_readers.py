@@ -90,7 +90,8 @@ def check_nvprof(prof, source, profile, problems):
     table = csv.DictReader(io.StringIO(prof("report", "kernels", source, "--format", "csv")))
     kernels = [row for row in table if row["Type"] not in ("memcpy", "memset")]
     ours = [(sum(int(row["Count"]) for row in kernels), sum(int(row["Total (ns)"]) for row in kernels))]
-    theirs = database.execute('SELECT count(*), coalesce(sum("end" - start), 0) FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL').fetchall()
+    query = 'SELECT count(*), coalesce(sum("end" - start), 0) FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL'
+    theirs = database.execute(query).fetchall()
     problems.check(theirs == ours, f"{source.name}: kernels and their time: {theirs} instead of {ours}")
     compared = 0
     calling = rows_of(database, "SELECT DISTINCT processId, threadId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE cbid = 211")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Do the reports with `--definitions hta` give the numbers of Holistic Trace Analysis (HTA) itself on the same traces?
 
-Needs `scripts/setup --readers`, or HTA for this Python. Exit status 77: it is not installed. Times may differ by the rounding of HTA, which adds binary fractions of microseconds."""
+Needs `scripts/setup --readers`, or HTA for this Python. Exit status 77: it is not installed. Times may differ by
+the rounding of HTA, which adds binary fractions of microseconds."""
 import argparse
 import json
 import os

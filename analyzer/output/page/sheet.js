@@ -1,5 +1,5 @@
-// The script of tables, flame graphs, rooflines and comparisons: rows can be sorted and filtered, and pictures used with
-// the keyboard. theme.js comes before it. Everything is on the page without it, except the flame graph.
+// The script of tables, flame graphs, rooflines and comparisons: rows can be sorted and filtered, and pictures used
+// with the keyboard. theme.js comes before it. Everything is on the page without it, except the flame graph.
 
 // The number that a cell begins with, in the smallest unit; null if there is none.
 function amount(words) {

@@ -1,5 +1,6 @@
-// What every HTML file that prof writes uses: elements, searches, texts cut to a width, the theme, and dots that can be
-// selected. It is part of both scripts, that of `prof page` and that of tables, flame graphs, rooflines and comparisons.
+// What every HTML file that prof writes uses: elements, searches, texts cut to a width, the theme, dots that can be
+// selected, and canvases. It is part of both scripts, that of `prof page` and that of tables, flame graphs, rooflines
+// and comparisons.
 const $ = id => document.getElementById(id);
 const make = (tag, content, parent) => {
   const element = document.createElement(tag);
@@ -48,7 +49,7 @@ function startTheme() {
   setTheme(system.matches);
 }
 
-// ---- Dots of a picture, the one with the most time first: a click or an arrow key selects one, and a list describes it.
+// ---- Dots of a picture, the one with the most time first: a click or an arrow key selects one; a list describes it.
 function listenDots(svg) {
   const dots = [...svg.querySelectorAll("circle")], list = make("ul", undefined, svg.parentNode);
   if (!dots.length) return list.remove();

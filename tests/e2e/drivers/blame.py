@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "program"):
@@ -29,7 +29,7 @@ def job(folder, **variables):
     os.mkfifo(fifo)
     ranks = []
     for rank in range(RANKS):
-        environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+        environment = {**simulated_gpu(options.sim),
                        "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": f"{folder}/r%r.plog", "RANK": str(rank), "WORLD_SIZE": str(RANKS),
                        "SIM": "idle 0; kernel * 1000000000000"} | variables
         arguments = [options.program, "3", fifo] if rank == CULPRIT else [options.program, "4"]

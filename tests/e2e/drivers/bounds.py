@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "program"):
@@ -33,7 +33,7 @@ SLEEPERS = {"host_function_tells_it", "value_is_read_by_the_host", "copied_word_
 
 def logs_of(case, heavy_ns, folder):
     folder.mkdir(parents=True)
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+    environment = {**simulated_gpu(options.sim),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "PROF_CLOCK": "sim_now_ns",
                    "SIM": f"kernel heavy {heavy_ns}; kernel light 3000; idle {100 if case in SLEEPERS else 0}; {MORE.get(case, '')}"}
     run = subprocess.run([options.program, case], env=environment, capture_output=True, text=True, timeout=120)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
@@ -29,7 +29,7 @@ def expect(what, truth, said=""):
 
 def start(folder, budget, *arguments, small_ns=5000, cupti=""):
     folder.mkdir()
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+    environment = {**simulated_gpu(options.sim),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "SIM_CLOCK": "real",
                    "SIM": f"timed;kernel small {small_ns};kernel large 20000" + (f";cupti {cupti}" if cupti else ""), "PROF_BUDGET": budget}
     return subprocess.Popen([options.programs / "budget_loop", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
@@ -32,7 +32,7 @@ REASONS = ("GPU times off", "pending", "failed")  # failed: after the driver's e
 
 
 def run(folder, way, after_ms, kernel_ns, pause_us):
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+    environment = {**simulated_gpu(options.sim),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "SIM_CLOCK": "real", "SIM": f"timed;kernel small {kernel_ns}",
                    "PROF_BUDGET": "50%", "PROF_EXIT_WAIT": str(EXIT_WAIT)}
     folder.mkdir()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
@@ -36,7 +36,7 @@ def ctl(pid, command, status, *texts, **how):
 
 
 def started(folder, end, *arguments, **variables):
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment = simulated_gpu(options.sim)
     environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder)} | variables
     program = subprocess.Popen([options.programs / "controlled_program", end, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
     return program, int(program.stdout.readline())

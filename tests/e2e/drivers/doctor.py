@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "sim", "programs"):
@@ -23,7 +23,7 @@ problems = []
 def doctor(status, wanted, *arguments, limit=None, **variables):
     """wanted: the only findings that are not ok, as (topic, verdict, part of the text); limit: called in the process
     before it starts prof"""
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment = simulated_gpu(options.sim)
     environment |= {name: str(value) for name, value in variables.items()}
     environment = {name: value for name, value in environment.items() if value != "None"}
     done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=240,

@@ -214,8 +214,8 @@ def check_python(options, checks, folder):
     for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8), ("count_in_c", running, 0.95), ("rest", blocked, 0.95)]:
         found = inside(samples, name)
         rows[name] = len(found)
-        checks.time(f"{name}, of whose samples {share:.0%} or more have its frame", len(found), log.period, share * took[name],
-                    took[f"{name}_wall"])
+        checks.time(f"{name}, of whose samples {share:.0%} or more have its frame", len(found), log.period,
+                    share * took[name], took[f"{name}_wall"])
         checks.that(all(s[-1][0] == "<module>" for s in found), f"{name}: stacks do not end at the module: {found[:3]}")
         outside = [s for s in found if not any(took[name + "_first"] <= line <= took[name + "_last"] for f, line, _ in s if f == name)]
         checks.that(not outside, f"{name}: {len(outside)} samples with a line outside of the function: {outside[:3]}")

@@ -34,7 +34,8 @@ problems = []
 
 
 def run(folder, recorded):
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim)} | {k: v for k, v in extra.items() if k == "SIM"}
+    environment = bare_environment() | {"LD_LIBRARY_PATH": str(options.sim)}
+    environment |= {k: v for k, v in extra.items() if k == "SIM"}
     if recorded:
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": folder, "PROF_CUPTI": f"{options.sim}/libcupti.so.13"} | extra
     done = subprocess.run([options.programs / "many_names", *map(str, counts)], env=environment, capture_output=True, text=True, check=True)

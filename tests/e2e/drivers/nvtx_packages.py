@@ -51,7 +51,8 @@ nvtx.pop_range(domain="of python")
 """
 PYTHON_LINES = [r"2 x ,decorated,.*,PushPop,of python,,of python:decorated,steps,3$", r"2 x ,inside,.*,Mark,of python,", r",in default domain,.*,0\.5$",
                 r",started,.*,StartEnd,of python,", r",pushed,.*,PushPop,of python,"]
-PYTHON_COUNTER = r"^power,W,of python,GPU\[CUDAID:0\],,[^,]+,[0-9]+,2,0,2\.000,2\.250,2\.500,2\.000,.*,0\.000,10\.000,0,.deltas, at the moment.$"
+PYTHON_COUNTER = (r"^power,W,of python,GPU\[CUDAID:0\],,[^,]+,[0-9]+,2,0,2\.000,2\.250,2\.500,2\.000,.*,"
+                  r"0\.000,10\.000,0,.deltas, at the moment.$")
 
 
 def ask(interpreter, program):

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from environments import bare_environment
+from environments import simulated_gpu
 
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "programs"):
@@ -57,7 +57,7 @@ def wait_for(what, answer):
 
 def started(folder, **variables):
     folder.mkdir()
-    environment = {**bare_environment(), "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+    environment = {**simulated_gpu(options.sim),
                    "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "PROF_RING": "1M", "PROF_FLUSH": "0.05"}
     program = subprocess.Popen([options.programs / "recorded_program", folder / "end", folder / "asked"], env=environment | variables,
                                stdout=subprocess.PIPE, text=True)

@@ -211,7 +211,8 @@ def main():
             print(f"--- status {done.returncode}, stdout:\n{done.stdout}--- stderr:\n{done.stderr}")
             print("\n".join(wrong))
             for log in logs:
-                print(f"{log.path.name}: {log.size} bytes, records {dict(collections.Counter(kind for kind, _ in log.records))}")
+                kinds = collections.Counter(kind for kind, _ in log.records)
+                print(f"{log.path.name}: {log.size} bytes, records {dict(kinds)}")
             return 1
     return 0
 

@@ -1,5 +1,5 @@
-"""Launches, and between the launches: a tokenizer in Python, a function of C, a sleep. It prints the CPU time and the wall
-time of each, in ns, and the first and last line of each function, for drivers/host_samples.py."""
+"""Launches, and between the launches: a tokenizer in Python, a function of C, a sleep. It prints the CPU time and the
+wall time of each, in ns, and the first and last line of each function, for drivers/host_samples.py."""
 import ctypes
 import time
 

@@ -204,7 +204,8 @@ def cupti_samples(lab, step):
 def built_alone(lab, step, name):
     """the path of a program with CUPTI that the step `build` does not build"""
     program = os.path.join(lab.fresh(name), name)
-    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    folders = (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include")
+    includes = [f"-I{folder}" for folder in folders if os.path.isdir(folder)]
     built = lab.run([lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *lab.gencode(), *includes, "-o", program,
                      os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lcuda", "-lpthread", "-ldl"], timeout=120)
     step.check(f"{name} builds", built.status == 0, built.stderr.strip()[-600:] or "built")

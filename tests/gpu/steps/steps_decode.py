@@ -1,6 +1,6 @@
 """The cost of recording programs that are limited by the host: GPT-2 decodes token by token, eager and with CUDA
-graphs, and for requests of a server; all variants in turn. PROF_BUDGET is not among them: it limits the cost to a share of the
-run, and here a process waits most of its run for the others (steps budget…)."""
+graphs, and for requests of a server; all variants in turn. PROF_BUDGET is not among them: it limits the cost
+to a share of the run, and here a process waits most of its run for the others (steps budget…)."""
 import collections
 import os
 import resource

@@ -242,11 +242,14 @@ def pc_rules(lab, step):
     for mode in ("read", "flush", "restart", "disable"):
         for run in range(2):
             done = lab.run([program, mode, "5"], env=env, timeout=25)
-            words = done.stdout.split()
-            found.setdefault(mode, []).append({name: int(value) for name, value in zip(words[::2], words[1::2])} if done.status == 0 else {})
-            rows.append((mode, run + 1, done.stdout.strip() or
-                         ("does not end in 25 s" if done.status is None else f"status {done.status} {done.stderr.strip()[-200:]}")))
+            words = done.stdout.split() if done.status == 0 else []
+            found.setdefault(mode, []).append({name: int(value) for name, value in zip(words[::2], words[1::2])})
+            failed = f"status {done.status} {done.stderr.strip()[-200:]}"
+            if done.status is None:
+                failed = "does not end in 25 s"
+            rows.append((mode, run + 1, done.stdout.strip() or failed))
     step.table("Calls beside four threads that launch", ["mode", "run", "found"], rows)
     for mode in ("read", "flush"):
         step.check(f"mode {mode} ends, with a record of every kernel and with samples",
-                   all(run and run["recorded"] == run["launched"] and run["samples"] > 0 for run in found[mode]), found[mode], "equal numbers")
+                   all(run and run["recorded"] == run["launched"] and run["samples"] > 0 for run in found[mode]),
+                   found[mode], "equal numbers")

@@ -8,7 +8,8 @@
 // Expect: log 1: 1 kernel_launch(again depth=3), 1 kernel_launch(many depth=0), 1 kernel_launch(before depth=2)
 // Expect: log 1: 1 kernel_launch(captured depth=2), 1 kernel_launch(external depth=3), 1 kernel_launch(node depth=4),
 //    1 kernel_launch(shared depth=2)
-// Expect: log 1: 1 kernel_launch(other_device depth=0), 1 kernel_launch(legacy depth=0), 1 kernel_launch(next_stream depth=2)
+// Expect: log 1: 1 kernel_launch(other_device depth=0), 1 kernel_launch(legacy depth=0),
+//    1 kernel_launch(next_stream depth=2)
 #include "tests/sim/sim_program.h"
 
 #include <initializer_list>
