@@ -34,13 +34,8 @@ function listenTable(grid) {
   filter.placeholder = "filter by text";
   filter.setAttribute("aria-label", "filter the rows");
   filter.addEventListener("input", () => {
-    let fits = null;
-    try {
-      fits = matcher(filter.value.trim());
-    } catch (error) {
-      said.textContent = `wrong expression: ${error.message}`;
-      return;
-    }
+    const fits = matcherOf(filter, said);
+    if (fits === undefined) return;
     let shown = 0;
     for (const row of rows) {
       row.hidden = fits !== null && ![...row.cells].some(cell => fits(cell.textContent));

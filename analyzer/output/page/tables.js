@@ -31,13 +31,8 @@ function addTable(table) {
   const style = c => table.columns[c][2] === 0 ? isLong[c] ? "text long" : "text" : "";
   const fill = () => {
     let rows = Array.from({length: table.rows}, (_, i) => i);
-    let fits = null;
-    try {
-      fits = matcher(filter.value.trim());
-    } catch (error) {
-      said.textContent = `wrong expression: ${error.message}`;
-      return;
-    }
+    const fits = matcherOf(filter, said);
+    if (fits === undefined) return;
     if (fits)
       rows = rows.filter(
           r => table.columns.some(

@@ -16,6 +16,14 @@ function matcher(words) {
   if (given) return (expression => name => expression.test(name))(new RegExp(given[1], "i"));
   return (part => name => name.toLowerCase().includes(part))(words.toLowerCase());
 }
+// That of a field. A wrong expression is reported in `said`; the result is then undefined.
+function matcherOf(field, said) {
+  try {
+    return matcher(field.value.trim());
+  } catch (error) {
+    said.textContent = `wrong expression: ${error.message}`;
+  }
+}
 const letters = new Map();
 function fit(c, words, width) {  // cut at its end
   let sum = 0, fits = 0;
