@@ -208,11 +208,14 @@ namespace {
 // A flush while the program's own range profiler replays a kernel never returned, and neither did the program's call
 // (4 of 6 runs of CUPTI's sample auto_range_profiling on an H200, CUDA 13.0). Range profilers evaluate their counters
 // with this library; programs without one do not load it.
+std::atomic<bool> g_pc_samples_load{false};
+
 bool program_has_range_profiler() {
   static std::atomic<bool> found{false};
   if (found.load(std::memory_order_relaxed)) return true;
   const auto ignore = [](void*, const char*, void*) {};
-  if (options().counters.any() || options().sampling.any()) return false;  // it may be there for the recorder
+  if (options().counters.any() || options().sampling.any() || g_pc_samples_load.load(std::memory_order_relaxed))
+    return false;  // it may be there for the recorder
   if (visit_exports("libnvperf_host.so", ignore, nullptr) == 0) return false;
   if (!found.exchange(true))
     explain("the program has a range profiler: GPU records are collected at the end, not every PROF_FLUSH");
@@ -220,6 +223,8 @@ bool program_has_range_profiler() {
 }
 
 }  // namespace
+
+void pc_samples_load_range_profiler(bool they_do) { g_pc_samples_load.store(they_do, std::memory_order_relaxed); }
 
 void flush_gpu_activity() {
   if (!attached() || program_has_range_profiler()) return;

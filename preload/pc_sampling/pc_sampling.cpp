@@ -11,6 +11,7 @@
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_last_error.h"
 #include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
 #include "preload/capture/streams/stream_table.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/gpu_devices.h"
@@ -263,6 +264,7 @@ void open_session(Sampled& sampled, CUcontext context, format::ContextId id) {
   sampled.context.store(context, std::memory_order_seq_cst);
   const uint64_t begin = monotonic_ns();
   const auto period = static_cast<uint32_t>(options().pc_sampling.exponent);
+  pc_samples_load_range_profiler(true);
   if (!sampled.session.open(g_cupti.api, context, period)) {
     refuse("no PC samples of a context: ", sampled.session.reason());
     sampled.over = true;
@@ -502,6 +504,7 @@ void pc_context_stays(CUcontext context) {
 
 void yield_pc_sampling(const char* function) {
   if (!pc_sampling_on() || g_over.exchange(true)) return;
+  pc_samples_load_range_profiler(false);
   const KeepErrno keep;
   const OwnCalls own;
   const KeepCuptiError keep_error;

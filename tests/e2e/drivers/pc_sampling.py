@@ -300,9 +300,11 @@ def fork(run):
 
 
 def kill(run):
-    """Samples that were read are in the log; the contents of cubins are lost with the process."""
-    log = run("kill", status=-9).one()
+    """Samples that were read are in the log, and GPU times that were flushed beside them; the contents of cubins are
+    lost with the process."""
+    log = run("kill", status=-9, SIM_CLOCK="real").one()
     check("samples", dict(log.sums), times("work", "a cubin", 3))
+    check("kernels", log.text.count("\nkernel_run "), 4)
     check("cubins", log.kept(), None)
 
 

@@ -2,6 +2,7 @@
 // it. A sample is a place in the code of the device. GetData finds the module that is there, so samples of a module
 // that was unloaded and replaced belong to the module in its place, as documented (cuptiPCSamplingGetData).
 #include <cupti_pcsampling.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -221,6 +222,7 @@ SIM_PC_CALL(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams) {
     if (!pc_contexts().try_emplace(p->ctx).second) return CUPTI_ERROR_INVALID_OPERATION;
     pc_contexts()[p->ctx].id = id;
   }
+  dlopen("libnvperf_host.so", RTLD_NOW);  // as the real one does
   for (const ModuleRecord& module : state().driver.load()->modules()) {
     if (module.context == nullptr || module.context == p->ctx) meet_module(module);
   }

@@ -202,7 +202,7 @@ int main(int, char** arguments) {
     run(module.function, 3);
   } else if (what == "kill") {
     run(Module("a cubin").function, 3);
-    usleep(500'000);
+    usleep(1'000'000);  // four times PROF_FLUSH
     raise(SIGKILL);
   } else if (what == "many") {
     run(Module("a cubin").function, 3);
