@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kMostFindings = 3;  // per rule
 constexpr int64_t kSlowLaunchNs = 50'000, kSlowTimesMedian = 5;
 constexpr double kLowUse = 0.5;
+constexpr double kLeastNamed = 0.2;  // share of the host's time that something has if a finding is named after it
 constexpr int64_t kParts = 30;
 
 // A piece of the host time before a call: the time inside one range.
@@ -163,10 +164,14 @@ void add_host_work(const AdviceInput& in, DeviceId device, Advice& advice) {
                                  scaled_time(between_ns), listed(causes, 4));
   if (!functions.empty()) advice.evidence += fmt::format("; most in {}", listed(functions, 3));
   if (host_ns * 2 <= between_ns) return;
-  const auto& named = functions.empty() ? causes : functions;
-  const auto most =
-      std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  advice.finding += fmt::format(" because of the host: {}", most->first);
+  for (const auto* const named : {&functions, &causes}) {
+    const auto most = std::max_element(named->begin(), named->end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == named->end() || static_cast<double>(most->second) < kLeastNamed * static_cast<double>(host_ns)) continue;
+    advice.finding += fmt::format(" because of the host: {}", most->first);
+    return;
+  }
+  advice.finding += " because of the host";
 }
 
 // A device is busy for less than half of the window. The scenario removes all time except that of its operations.
