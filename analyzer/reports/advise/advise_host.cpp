@@ -167,7 +167,8 @@ void add_host_work(const AdviceInput& in, DeviceId device, Advice& advice) {
   for (const auto* const named : {&functions, &causes}) {
     const auto most = std::max_element(named->begin(), named->end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == named->end() || static_cast<double>(most->second) < kLeastNamed * static_cast<double>(host_ns)) continue;
+    if (most == named->end() || static_cast<double>(most->second) < kLeastNamed * static_cast<double>(host_ns))
+      continue;
     advice.finding += fmt::format(" because of the host: {}", most->first);
     return;
   }

@@ -6,6 +6,7 @@
 #include "analyzer/analysis/select/window_finder.h"
 #include "analyzer/analysis/stacks/host_code_names.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/base/text_parts.h"
 #include "analyzer/table/table.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,9 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace prof::analyzer {
 
@@ -21,6 +24,11 @@ namespace {
 
 constexpr double kNamedPercent = 5;  // of the window, of the idle time
 constexpr size_t kMostNamed = 3, kMostSentences = 8;
+constexpr double kMostOfIdle = 50;  // per cent
+
+constexpr std::string_view kSpreadAction =
+    "no single line takes the time: fewer, larger operations (torch.compile, CUDA graphs, larger batches), or several "
+    "threads or processes";
 
 struct IdleOfDevice {
   int64_t idle_ns = 0;
@@ -43,10 +51,12 @@ class Sentences {
     std::string text = fmt::format("{} is idle {:.0f} % of {}", device_name(id),
                                    percent(idle.idle_ns, window.length_ns()), window_name(window));
     size_t listed = 0;
+    double named = 0;
     std::string_view action;
     for (const HostCodeTime& each : division.groups) {
       const double share = percent(each.time_ns, idle.idle_ns);
       if (share < kNamedPercent || listed == kMostNamed) break;
+      named += share;
       const uint32_t most = code_of(idle.times, each.group);
       const HostCode& code = idle.times.codes()[most];
       text += fmt::format("{} {:.0f} % (+-{:.0f}){} is {}", listed == 0 ? "." : ";", share,
@@ -56,7 +66,12 @@ class Sentences {
         text += fmt::format(", called from {}", caller);
       if (listed++ == 0) action = action_in_state(code);
     }
-    if (listed == 0) return {};
+    if (named < kMostOfIdle) {
+      const std::string caller = common_caller(idle);
+      if (!caller.empty()) text += (listed == 0 ? ". " : "; ") + caller;
+      if (listed == 0 && caller.empty()) return {};
+      if (listed == 0) action = kSpreadAction;
+    }
     if (const double share = percent(division.not_sampled_ns, idle.idle_ns); share >= kNamedPercent)
       text += fmt::format("; {:.0f} % is not sampled", share);
     return text + awaited(idle) + fmt::format("; do: {}", action);
@@ -102,6 +117,54 @@ class Sentences {
     const std::string owner =
         process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("process {}", process.pid);
     return devices == 1 ? fmt::format("the GPU of {}", owner) : fmt::format("GPU {} of {}", device.ordinal, owner);
+  }
+  // The innermost function that most of the idle time has: "84 % (+-2) is in code called from step (app.py:60)". Empty:
+  // none has so much.
+  std::string common_caller(const IdleOfDevice& idle) {
+    using Function = std::tuple<StringId, StringId, StringId>;
+    const auto function_of = [](const TreeFrame& frame) { return Function{frame.name, frame.file, frame.module}; };
+    std::vector<HostCodeTime> inside = idle.times.divide([](uint32_t code) { return code; }).groups;
+    // At this depth, counted from the outermost frame.
+    const auto frame_of = [&](const HostCodeTime& each, size_t depth) -> const TreeFrame* {
+      const StackId stack = idle.times.codes()[each.group].stack;
+      if (stack == StackId{}) return nullptr;
+      const std::span<const uint32_t> rows = stacks_.merged().of(stack);
+      return depth < rows.size() ? &stacks_.merged().frame(rows[rows.size() - 1 - depth]) : nullptr;
+    };
+    std::unordered_set<uint32_t> chosen;
+    std::string name;
+    for (size_t depth = 0;; ++depth) {
+      std::map<Function, int64_t> times;
+      for (const HostCodeTime& each : inside) {
+        if (const TreeFrame* const frame = frame_of(each, depth)) times[function_of(*frame)] += each.time_ns;
+      }
+      const auto most = std::max_element(times.begin(), times.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (most == times.end() || percent(most->second, idle.idle_ns) < kMostOfIdle) break;
+      std::erase_if(inside, [&](const HostCodeTime& each) {
+        const TreeFrame* const frame = frame_of(each, depth);
+        return frame == nullptr || function_of(*frame) != most->first;
+      });
+      const TreeFrame& first = *frame_of(inside.front(), depth);
+      if (first.line == 0) continue;  // no place in the program's source
+      const bool one_line = std::all_of(inside.begin(), inside.end(), [&](const HostCodeTime& each) {
+        return frame_of(each, depth)->line == first.line;
+      });
+      const MergedStacks& merged = stacks_.merged();
+      const std::string_view file = file_name(merged.text(first.file));
+      name = one_line ? fmt::format("{} ({}:{})", merged.text(first.name), file, first.line)
+                      : fmt::format("{} ({})", merged.text(first.name), file);
+      chosen.clear();
+      for (const HostCodeTime& each : inside) chosen.insert(each.group);
+    }
+    if (name.empty()) return {};
+    for (const HostCodeTime& each :
+         idle.times.divide([&](uint32_t code) { return static_cast<uint32_t>(chosen.count(code)); }).groups) {
+      if (each.group == 1)
+        return fmt::format("{:.0f} % (+-{:.0f}) is in code called from {}", percent(each.time_ns, idle.idle_ns),
+                           percent(each.half_ns, idle.idle_ns), name);
+    }
+    return {};
   }
   // The code of the group with the most samples.
   uint32_t code_of(const HostCodeTimes& times, uint32_t group) {
