@@ -136,11 +136,12 @@ def without_proc():
         environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PATH=path,
                            PROF_CUPTI=str(options.sim / "libcupti.so.13"))
         environment.pop("PROF_LIBRARY", None)
-        hidden = "mount -t tmpfs none /proc && ! [ -e /proc/self ] || exit 77; "
+        # In a chroot, the root need not be a mount, whose propagation can be changed.
+        hidden = "mount --make-private /proc && mount -t tmpfs none /proc && ! [ -e /proc/self ] || exit 77; "
         prof = options.prof.resolve()
         for how in (str(prof), os.path.relpath(prof, folder), "./linked", prof.name):
             script = f"{hidden} exec {how} record -o logs -- {options.programs / 'window_launches'}"
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True,
+            done = subprocess.run(["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", script], capture_output=True, text=True,
                                   env=environment, cwd=folder, timeout=60)
             if done.returncode == 77 or "unshare failed" in done.stderr:
                 print(f"no mount namespace here: {done.stderr.strip()}")
