@@ -6,6 +6,7 @@
 #include "preload/capture/cupti/cupti_layouts.h"
 #include "preload/capture/cupti/launching_calls.h"
 #include "preload/capture/gpu_bursts.h"
+#include "preload/capture/gpu_busy.h"
 #include "preload/capture/streams/burst_counts.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/driver/gpu_devices.h"
@@ -14,6 +15,7 @@
 #include "preload/record/intern.h"
 #include "preload/record/texts.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <string_view>
@@ -64,6 +66,7 @@ class Reader {
   ReadCounts finish() {
     counts_.calls = calls_.finish();
     for (uint32_t i = 0; i < used_streams_; ++i) report(streams_[i]);
+    if (last_end_ns_ != 0) note_gpu_work(last_end_ns_, busy_ns_, devices_);
     return counts_;
   }
 
@@ -78,6 +81,9 @@ class Reader {
     }
     ++stream.operations;
     ++counts_.operations;
+    last_end_ns_ = std::max<uint64_t>(last_end_ns_, record.end);
+    busy_ns_ += record.end - record.start;
+    devices_ |= 1ull << record.deviceId % 64;
     if (in_bursts_) count_of_burst(record, stream);
     if (!device_wanted(record.deviceId)) {
       count(format::LossCounter::other_device_operations);
@@ -234,6 +240,7 @@ class Reader {
   uint32_t version_;
   const bool in_bursts_ = gpu_in_bursts();
   uint32_t used_streams_ = 0, last_stream_ = 0;
+  uint64_t last_end_ns_ = 0, busy_ns_ = 0, devices_ = 0;
   ReadCounts counts_;
   CallRecords calls_;
   StreamSlot streams_[kStreams];

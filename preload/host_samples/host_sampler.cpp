@@ -7,6 +7,7 @@
 #include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/base/raw_call.h"
+#include "preload/capture/gpu_busy.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/format/definitions.h"
 #include "preload/format/host_events.h"
@@ -56,6 +57,8 @@ constexpr uint64_t kSpanEvery = 1'000'000'000;  // a longer interval of one stat
 constexpr uint32_t kPeriodsOfEvent = 256;       // an event is then opened again, with another period
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kQuiet = 250'000;  // ns after a launch, see seems_idle()
+// Below this share of busy time, a GPU of which nothing else is known seems to wait.
+constexpr double kKeptBusy = 0.9;
 
 // What is known of a thread, and what the last sample of its present wait was.
 struct Sampled {
@@ -107,7 +110,7 @@ uint32_t g_rings = 0;                     // open events
 uint32_t g_turn = 0;                      // slot with which the looks of the next round begin
 uint64_t g_second_ns = 0, g_records = 0;  // of the present second
 bool g_refused = false;                   // the kernel refused perf events
-bool g_idle_gpu = true;                   // starved: no device had anything outstanding since the last round
+bool g_idle_gpu = true;                   // starved: the GPUs seem to be idle, or were not kept busy lately
 uint32_t g_without_room = 0;              // threads at once for which there was no slot, the most so far
 
 uint32_t g_others = 0;          // sampled threads that record nothing themselves
@@ -609,6 +612,7 @@ bool begin_sampling() {
   g_moment_count = 0;
   g_refused = false;
   forget_python_outside();
+  forget_gpu_work();
   g_period_ns = kSecond / options().host_samples.hz;
   g_random = monotonic_ns() * 0x9e3779b97f4a7c15 | 1;
   forget_pipes();
@@ -646,9 +650,17 @@ void find_moments() {
   g_due_ns = next;
 }
 
+// Whether the GPUs seem to wait for the program. If launches come one by one, whether the last one has finished is not
+// known; then GPU times decide.
+bool seems_starved() {
+  const double busy = gpu_busy_share(g_now.ns);  // each round, so that it is of the last moments
+  const GpuIdle idle = seems_idle(tick_of(g_now.ns - kQuiet));
+  return idle == GpuIdle::Yes || (idle == GpuIdle::NotKnown && busy < kKeptBusy);
+}
+
 void sample_round() {
   read_now();
-  if (options().host_samples.starved) g_idle_gpu = seems_idle(tick_of(g_now.ns - kQuiet));
+  if (options().host_samples.starved) g_idle_gpu = seems_starved();
   if (g_now.ns >= g_search_ns) {
     search_threads();
     g_search_ns = g_now.ns + kSearchEvery * (1 + g_used / 64);

@@ -69,6 +69,11 @@ inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
 // Queries the recorded events of a stream, unless a thread captures. Returns whether all of them are known to have
 // finished, and there was at least one since the stream began. The helper thread calls it.
 bool query_marks(StreamState& state);
+// Whether the newest mark of the stream says something about its newest operations.
+inline bool has_marks(const StreamState& state) {
+  return g_marks_on.load(std::memory_order_relaxed) && state.marked.load(std::memory_order_relaxed) != 0 &&
+         !state.programmatic.load(std::memory_order_relaxed) && !state.marks_off.load(std::memory_order_relaxed);
+}
 // The program is about to record an event again, or to destroy it, at tick `now`: queries it if that is due. Returns
 // whether it did.
 bool query_program_event(CUevent event, uint64_t now);

@@ -183,14 +183,16 @@ Outstanding outstanding() {
   return total;
 }
 
-bool seems_idle(uint64_t quiet_since) {
-  bool idle = true;
+GpuIdle seems_idle(uint64_t quiet_since) {
+  GpuIdle idle = GpuIdle::Yes;
   for_each_stream([&](StreamState& state) {
     const uint64_t launched = state.launched.load();
-    if (!idle || known_completed(state, launched) == launched) return;
+    if (idle == GpuIdle::No || known_completed(state, launched) == launched) return;
     const bool finished = query_marks(state);
-    idle = known_completed(state, launched) == launched ||
-           (finished && state.last_launch_tick.load(std::memory_order_relaxed) < quiet_since);
+    if (known_completed(state, launched) == launched ||
+        (finished && state.last_launch_tick.load(std::memory_order_relaxed) < quiet_since))
+      return;
+    idle = finished || !has_marks(state) ? GpuIdle::NotKnown : GpuIdle::No;
   });
   return idle;
 }

@@ -65,8 +65,10 @@ struct Outstanding {
 Outstanding outstanding();
 // Whether no GPU seems to have an operation outstanding. Queries the marks of streams. If all marks of a stream have
 // finished, operations that were launched after the last mark and before `quiet_since` (ticks) seem to have finished
-// too: a burst of launches has one mark. The helper thread calls it.
-bool seems_idle(uint64_t quiet_since);
+// too: a burst of launches has one mark. Not known: a stream was launched into since then, or it gets no marks. The
+// helper thread calls it.
+enum class GpuIdle : uint8_t { No, NotKnown, Yes };
+GpuIdle seems_idle(uint64_t quiet_since);
 // The same as outstanding(), only of the operations launched before the last note_launched(): a recording that ends
 // waits for these, however much other threads launch meanwhile. One caller at a time.
 void note_launched();

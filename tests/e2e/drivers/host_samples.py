@@ -3,6 +3,7 @@
 its log, so samples × period is the time in a state. Sampling is random: a number of samples may be off by four standard
 deviations (of a Poisson number), and the machine's load may change what a program does, never what it measured."""
 import argparse
+import collections
 import json
 import math
 import os
@@ -394,11 +395,45 @@ def check_never_synchronised(options, checks, folder):
     print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
 
 
+def check_launched_apart(options, checks, folder):
+    """short kernels, launched one by one: at least 85 % of the starved time is sampled (it begins when CUPTI delivers
+    the first times), and divided as the program divides it. If the same kernels take longer than the host, there is
+    next to no sample"""
+    env = {"PROF_HOST_SAMPLES": "starved:997", "SIM_CLOCK": "real", "PROF_STACKS": "launch"}
+    for every, kernel_ns, busy in (("0", 3000, False), ("100", 3000, False), ("0", 80000, True)):
+        for old in pathlib.Path(folder).iterdir():
+            old.unlink()
+        done, logs = run(options, folder, [f"{options.programs}/host_workers", "apart", every],
+                         {**env, "SIM": f"timed;kernel vector_add {kernel_ns}"})
+        what = f"{kernel_ns} ns, synchronised after {every}"
+        checks.that(done.returncode == 0 and len(logs) == 1, f"{what}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+        if checks.wrong:
+            return
+        if logs[0].counters.get("host_samples_unavailable"):
+            print("perf events are refused here: running threads have no stacks")
+            sys.exit(77)
+        of = {name: sum(1 for s in logs[0].samples if name in logs[0].stack(s)) for name in ("compute_first", "compute_second")}
+        if busy:
+            checks.that(sum(of.values()) < 300, f"{what}: {of} samples of a busy GPU")
+            continue
+        rows, _ = idle_rows(options, folder)
+        whole = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["gaps"])
+        by_code = collections.Counter()
+        for row in rows:
+            if row["cause"] == "outside any call":
+                by_code[row["host_code"]] += row["time_ns"]
+        sampled = sum(ns for code, ns in by_code.items() if code not in (None, "not sampled"))
+        checks.that(whole > 1e9 and sampled >= 0.85 * whole, f"{what}: {sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
+        first = of["compute_first"] / max(1, sum(of.values()))
+        checks.that(abs(first - 0.7) < 0.05, f"{what}: {of} samples, expected 70 and 30 %")
+        print(f"{what}: {sampled / max(1, whole):.1%} of the starved time is sampled, {first:.1%} of it in compute_first")
+
+
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
          "owners": check_owners, "gil": check_gil,
-         "never_synchronised": check_never_synchronised}
+         "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart}
 
 
 def main():

@@ -5,6 +5,8 @@
 //   threads              for a mutex, a rwlock and the end of a thread, while their owner computes
 //   shares SEED          for nothing: it computes and sleeps in four functions, for random times, which it prints
 //   busy                 for nothing: it launches 1 to 4 kernels, works 10 ms and never synchronises
+//   apart EVERY          for nothing: it launches each 40 us, computes in one function after 7 of 10 launches and in
+//                        another one after the others, and synchronises after EVERY launches, 0: never
 #include "tests/sim/sim_program.h"
 
 #include <poll.h>
@@ -216,6 +218,18 @@ int busy() {
   return g_sink == 0;
 }
 
+int apart(int every) {
+  sim_program::make_context();
+  const CUfunction kernel = sim_program::kernel("vector_add");
+  const uint64_t end = now_ns(CLOCK_MONOTONIC) + 3000 * kMs;
+  for (int i = 1; now_ns(CLOCK_MONOTONIC) < end; ++i) {
+    SIM_CHECK(sim_program::launch(kernel));
+    g_sink += i % 10 < 7 ? compute_first(40'000) : compute_second(40'000);
+    if (every != 0 && i % every == 0) SIM_CHECK(cuCtxSynchronize());
+  }
+  return g_sink == 0;
+}
+
 // A second of the thread's time. Of a function that computes, CPU time is printed, else real time.
 int shares(unsigned seed) {
   struct Part {
@@ -255,5 +269,6 @@ int shares(unsigned seed) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "shares") return shares(argc > 2 ? static_cast<unsigned>(atoi(argv[2])) : 1);
+  if (mode == "apart") return apart(argc > 2 ? atoi(argv[2]) : 0);
   return mode == "threads" ? threads() : mode == "busy" ? busy() : workers(mode);
 }

@@ -163,13 +163,13 @@ TEST_F(Marks, OfEveryLaunchShowThatTheGpuIsIdleAlthoughTheProgramMakesNoCall) {
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   launch(one, 1);
   EXPECT_EQ(FakeDriver::event_records, 1u);
-  EXPECT_FALSE(seems_idle(now_ticks())) << "the event is outstanding";
+  EXPECT_EQ(seems_idle(now_ticks()), GpuIdle::No) << "the event is outstanding";
   EXPECT_EQ(depth_before(one), 1u);
   FakeDriver::event_result = CUDA_SUCCESS;
-  EXPECT_TRUE(seems_idle(0));
+  EXPECT_EQ(seems_idle(0), GpuIdle::Yes);
   EXPECT_EQ(depth_before(one), 0u);
   const uint64_t queries = FakeDriver::event_queries;
-  EXPECT_TRUE(seems_idle(0));
+  EXPECT_EQ(seems_idle(0), GpuIdle::Yes);
   EXPECT_EQ(FakeDriver::event_queries, queries) << "nothing is outstanding, so nothing is queried";
 }
 
@@ -178,8 +178,8 @@ TEST_F(Marks, ABurstAfterAFinishedMarkSeemsIdleOnceItIsQuiet) {
   StreamState* const one = stream(1);
   launch(one, 3);
   EXPECT_EQ(FakeDriver::event_records, 1u);
-  EXPECT_FALSE(seems_idle(one->last_launch_tick)) << "launched just now";
-  EXPECT_TRUE(seems_idle(one->last_launch_tick + 1));
+  EXPECT_EQ(seems_idle(one->last_launch_tick), GpuIdle::NotKnown) << "launched just now";
+  EXPECT_EQ(seems_idle(one->last_launch_tick + 1), GpuIdle::Yes);
   EXPECT_EQ(depth_before(one), 2u) << "that is no proof";
 }
 
@@ -189,11 +189,11 @@ TEST_F(Marks, AreNotQueriedWhileAnybodyCaptures) {
   launch(one, 1);
   capture_begins(stream_handle(2));
   FakeDriver::captures = true;
-  EXPECT_FALSE(seems_idle(now_ticks())) << "it is not known";
+  EXPECT_EQ(seems_idle(now_ticks()), GpuIdle::No) << "nothing is queried";
   EXPECT_EQ(FakeDriver::event_queries, 0u);
   FakeDriver::captures = false;
   capture_ended();
-  EXPECT_TRUE(seems_idle(now_ticks()));
+  EXPECT_EQ(seems_idle(now_ticks()), GpuIdle::Yes);
 }
 
 TEST_F(Marks, OfADestroyedContextAreNotQueried) {
