@@ -46,7 +46,7 @@ struct HostSamplingRate {
   ProcessId process{};
   int64_t from_ns = 0;
   double period_ns = 0;       // mean; 0: sampling stopped
-  bool starved_only = false;  // only while no device has anything outstanding
+  bool starved_only = false;  // only while the GPUs seem to wait for the program
   bool without_perf = false;  // no perf events: no states, and samples from /proc only
 };
 

@@ -71,8 +71,8 @@ StackId StackTable::intern(std::span<const StackFrame> native, std::span<const S
 }
 
 bool StackTable::incomplete(StackId id) const {
-  constexpr uint32_t kParts =
-      format::kStackCut | format::kStackBroken | format::kStackNoNative | format::kStackNoPython;
+  constexpr uint32_t kParts = format::kStackCut | format::kStackBroken | format::kStackNoNative |
+                              format::kStackNoPython | format::kStackPythonInner;
   return ((*this)[id].flags & kParts) != 0;
 }
 

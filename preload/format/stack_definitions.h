@@ -21,6 +21,9 @@ inline constexpr uint32_t kStackFramePointers = 4;  // unwound by frame pointers
 inline constexpr uint32_t kStackBroken = 8;         // ended at code without information about its caller
 inline constexpr uint32_t kStackNoNative = 16;      // native frames were requested and could not be read
 inline constexpr uint32_t kStackNoPython = 32;      // the same for Python frames
+inline constexpr uint32_t kStackPythonInner = 64;   // the thread went on: inner Python frames are not known
+// The name of the frame that such a stack has for each evaluation loop whose frames are not known.
+inline constexpr std::string_view kUnknownPythonFrames = "[Python frames not known]";
 // A frame of StackDef::python: the id of the frame << 1. kPythonEntry is added if an evaluation loop started with that
 // frame.
 inline constexpr uint64_t kPythonEntry = 1;

@@ -216,7 +216,7 @@ uint32_t tid_of_known_handle(uint64_t handle) {
 }
 
 struct Frames {
-  uint64_t native[format::kMaxStackFrames], python[format::kMaxStackFrames];
+  uint64_t native[format::kMaxStackFrames], stack_pointers[format::kMaxStackFrames], python[format::kMaxStackFrames];
   CopiedStack walked;
   PythonStack python_stack;
 };
@@ -249,6 +249,7 @@ void prepare(Frames& frames) {
   const auto depth = static_cast<uint32_t>(options().stack_depth);
   frames.walked = {};
   frames.walked.frames = frames.native;
+  frames.walked.stack_pointers = frames.stack_pointers;
   frames.walked.most = depth;
   frames.python_stack = {};
   frames.python_stack.frames = frames.python;
@@ -270,6 +271,7 @@ void add_python(const Sampled& thread, const StackCopy& copy, const uint64_t* re
       frames.python_stack.flags = format::kStackNoPython;
       count(LossCounter::python_moved);
       break;
+    case PythonLook::Outer: count(LossCounter::python_inner_moved); break;
     case PythonLook::Found: break;
   }
 }

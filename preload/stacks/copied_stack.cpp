@@ -24,7 +24,7 @@ class CopyWalk {
         return;
       }
       const uint64_t pc = interrupted_ ? at_.pc + 1 : at_.pc;
-      if (!g_own_memory.holds(at_.pc)) to_.frames[to_.count++] = pc;
+      if (!g_own_memory.holds(at_.pc)) add(pc, knows_sp_ ? at_.sp : 0);
       UnwindRule here = rule_of(at_.pc, interrupted_);
       if (!knows_sp_) here = without_sp(here);
       bool ok = false;
@@ -46,6 +46,10 @@ class CopyWalk {
   }
 
  private:
+  void add(uint64_t pc, uint64_t sp) {
+    if (to_.stack_pointers != nullptr) to_.stack_pointers[to_.count] = sp;
+    to_.frames[to_.count++] = pc;
+  }
   bool read(uint64_t address, uint64_t& value) {
     if (copy_.read(address, value)) return true;
     to_.reaches_end_of_copy |= address >= copy_.low + copy_.bytes && (address & 7) == 0;
@@ -123,7 +127,7 @@ class CopyWalk {
         to_.flags |= format::kStackFramePointers;
         return true;
       }
-      to_.frames[to_.count++] = guess.pc;
+      add(guess.pc, 0);
     }
     to_.count = before;
     return false;

@@ -26,7 +26,8 @@ struct StackCopy {
 
 struct CopiedStack {
   uint64_t* frames = nullptr;  // innermost first; the first one is the instruction that the thread was at, plus 1
-  uint32_t most = 0;           // room in `frames`
+  uint64_t* stack_pointers = nullptr;  // of each frame, 0: not known; null: not wanted. A frame ends at the next one's
+  uint32_t most = 0;                   // room in each list
   uint32_t count = 0;
   uint32_t flags = 0;                // format::kStack…
   bool needs_register = false;       // ended at a frame whose place depends on a register that no inner frame saved

@@ -1,4 +1,4 @@
-// The chain of frames is read once, from the innermost frame that the interpreter shows now. It belongs to the copy of
+// The chain of frames is read from the innermost frame that the interpreter shows now. It belongs to the copy of
 // the native stack if
 // - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
 //   native stack; later versions keep it in a register or a slot of the loop's frame), and
@@ -6,7 +6,14 @@
 // - a register or a word of the copy points into the instructions of that frame's code (3.11 and newer; the loop keeps
 //   the address of the next instruction there). A function that returned and one that was called since may use the same
 //   memory for their frames; their code differs.
-// Frames that were called since are left out. What remains uncertain up to 3.10, where instructions are in an object of
+// If it does not belong to the copy, its outer part may (3.11, 3.12). The struct of a loop is in the native frame of
+// that loop, so its address identifies a run of the loop. The outer part begins at the innermost loop
+// - whose struct is still in the thread's list, inside the copied frame of a loop, with the same outer struct,
+// - which is at the same frame now, with as many entries outside of it as there are structs,
+// - whose part of the copy has a word that points into the instructions of that frame's code.
+// Each loop inside it is one frame kUnknownPythonFrames, so that native and Python frames fit each other.
+// Each other loop that the copy has must fit it in the same way, and a chain is read again to see that it holds. Frames
+// that were called since are left out. What remains uncertain up to 3.10, where instructions are in an object of
 // their own: the innermost frame may be the later one.
 #include "preload/stacks/python_outside.h"
 
@@ -51,6 +58,35 @@ class OutsideMemory {
   mutable size_t size_ = 0;
   mutable uint8_t window_[256];
 };
+
+// Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. One window
+// has several of them, so they are of nearly the same moment.
+class FrameMemory {
+ public:
+  template <class T> bool read(uintptr_t at, T& to) const {
+    if (at < at_ || at - at_ > size_ || size_ - (at - at_) < sizeof to) {
+      constexpr size_t kInner = 256, kOuter = sizeof g_window - kInner;
+      at_ = at > kOuter ? at - kOuter : at;
+      size_ = read_outside(at_, g_window, sizeof g_window);
+      if (size_ < at - at_ + sizeof to) {
+        at_ = at;
+        size_ = at < 4096 ? 0 : read_outside(at, g_window, kInner);
+      }
+      if (size_ < sizeof to) {
+        size_ = 0;
+        return false;
+      }
+    }
+    std::memcpy(&to, g_window + (at - at_), sizeof to);
+    return true;
+  }
+
+ private:
+  static uint8_t g_window[8192];  // the holder of the sampler's lock uses it
+  mutable uintptr_t at_ = 0;
+  mutable size_t size_ = 0;
+};
+uint8_t FrameMemory::g_window[8192];
 
 constexpr uint32_t kMostChain = 512;
 constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
@@ -170,7 +206,8 @@ bool is_checked(const KnownPython& known, uintptr_t state, uint64_t handle) {
   return g_checked;
 }
 
-void read_chain(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t at) {
+void read_chain(const PythonLayout& layout, uintptr_t at) {
+  const FrameMemory memory{};
   g_chain.count = 0;
   g_chain.whole = false;
   while (at != 0 && g_chain.count < kMostChain) {
@@ -183,6 +220,24 @@ void read_chain(const PythonLayout& layout, const OutsideMemory& memory, uintptr
   g_chain.whole = at == 0;
 }
 
+// Whether a frame of the chain is reached from `inner` now, and is linked as it was read from there outwards. A frame
+// that was left keeps its links for a while, and they may lead to frames that were called since.
+bool chain_holds(const PythonLayout& layout, uintptr_t inner, uint32_t first) {
+  const FrameMemory memory{};
+  PythonFrame now;
+  for (uint32_t i = 0; inner != g_chain.at[first]; ++i) {
+    if (inner == 0 || i == kMostChain || !read_frame(layout, memory, inner, now)) return false;
+    inner = now.previous;
+  }
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    if (!read_frame(layout, memory, g_chain.at[i], now) || now.code != g_chain.frame[i].code ||
+        now.previous != g_chain.frame[i].previous || now.owner != g_chain.frame[i].owner ||
+        (i != first && now.position != g_chain.frame[i].position))
+      return false;
+  }
+  return true;
+}
+
 uint32_t index_in_chain(uintptr_t frame) {
   for (uint32_t i = 0; i < g_chain.count; ++i) {
     if (g_chain.at[i] == frame) return i;
@@ -190,9 +245,9 @@ uint32_t index_in_chain(uintptr_t frame) {
   return kNone;
 }
 
-// The index of the frame that the copied loop ran; kNone: it is not in the chain.
+// The index of the frame that the copied loop ran; kNone: it is not in the chain. `loop`: the address of its struct.
 uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
-                       const uint64_t* registers, uint32_t register_count) {
+                       const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
   if (layout.cframe != kNone) {
     // The innermost struct of a loop that was there when the copy was made.
     uintptr_t at = 0;
@@ -201,6 +256,7 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
       if (!memory.read(at + layout.cframe + 8, at)) return kNone;  // its previous one
     }
     uint64_t frame = 0;
+    loop = at;
     return copy.read(at + layout.cframe, frame) ? index_in_chain(frame) : kNone;
   }
   uint32_t found = kNone;
@@ -308,10 +364,12 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
   return words.id;
 }
 
+bool is_loop(const PythonInterpreter& python, uint64_t frame) { return frame - 1 - python.loop < python.loop_bytes; }
+
 // Native frames inside the evaluation loop.
 uint32_t loops_of(const PythonInterpreter& python, const CopiedStack& native) {
   uint32_t loops = 0;
-  for (uint32_t i = 0; i < native.count; ++i) loops += native.frames[i] - 1 - python.loop < python.loop_bytes;
+  for (uint32_t i = 0; i < native.count; ++i) loops += is_loop(python, native.frames[i]);
   return loops;
 }
 
@@ -345,6 +403,166 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
   return entries;
 }
 
+constexpr uint32_t kSavedByCallee = 64;  // bytes below a frame's end in which it keeps its caller's registers
+
+// Sets the frame's position to that of the copy, if there is one word for it in [low, high).
+bool ran_there(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy, uint64_t low,
+               uint64_t high, PythonFrame& frame) {
+  if (low < copy.low || high <= low || high - copy.low > copy.bytes) return false;
+  return runs_code(layout, memory, {low, copy.data + (low - copy.low), high - low}, nullptr, 0, frame);
+}
+
+// The part of the copy that a loop used: its frame, and the frames of what it called up to the next loop.
+struct PartOfCopy {
+  uint64_t low = 0, high = 0;  // 0: the copy has no such loop
+};
+PartOfCopy part_of_loop(const PythonInterpreter& python, const CopiedStack& native, uintptr_t loop_struct) {
+  PartOfCopy part;
+  for (uint32_t i = 0; i + 1 < native.count; ++i) {
+    if (!is_loop(python, native.frames[i])) continue;
+    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
+    part.high = end;
+    if (begin != 0 && loop_struct >= begin && loop_struct < end) return part;
+    part.low = end - kSavedByCallee;
+  }
+  return {};
+}
+
+// Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
+// code. The copy is of one moment. The chain was read while the thread ran.
+bool outer_loops_fit(const KnownPython& known, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
+                     uint32_t first) {
+  const PythonLayout& layout = *known.layout;
+  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return true;
+  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
+    if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
+    PythonFrame& start = g_chain.frame[i + 1];
+    uint64_t frame = 0;
+    // The outermost struct is not on the stack.
+    if (!copy.read(loop + layout.cframe + 8, loop) || !copy.read(loop + layout.cframe, frame)) return true;
+    const PartOfCopy part = part_of_loop(*known.python, native, loop);
+    if (part.high == 0) return ends_early;
+    if (frame != g_chain.at[i + 1] || start.code == 0 ||
+        !ran_there(layout, OutsideMemory(), copy, part.low, part.high, start))
+      return false;
+  }
+  return true;
+}
+
+struct LoopStructs {
+  uintptr_t at[kMostChain] = {};
+  uint32_t count = 0;  // the last one belongs to the thread, not to a loop
+};
+constinit LoopStructs g_structs;
+
+bool read_structs(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state) {
+  g_structs.count = 0;
+  uintptr_t at = 0;
+  if (!memory.read(state + layout.thread_frame, at)) return false;
+  while (at != 0 && g_structs.count < kMostChain) {
+    g_structs.at[g_structs.count++] = at;
+    if (!memory.read(at + layout.cframe + 8, at)) return false;  // its previous one
+  }
+  return at == 0;
+}
+
+// Whether a struct is in the thread's list now.
+bool is_struct(const PythonLayout& layout, uintptr_t state, uintptr_t wanted) {
+  const OutsideMemory memory{};
+  uintptr_t at = 0;
+  if (!memory.read(state + layout.thread_frame, at)) return false;
+  for (uint32_t i = 0; at != wanted; ++i) {
+    if (at == 0 || i == kMostChain || !memory.read(at + layout.cframe + 8, at)) return false;
+  }
+  return true;
+}
+
+// Writes the frames from the loop with that struct outwards. Its part of the copy is [low, high). False: not proven.
+bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
+                       const CopiedStack& native, uint64_t low, uint64_t high, PythonStack& to) {
+  const PythonLayout& layout = *known.layout;
+  const OutsideMemory memory{};
+  const uintptr_t at = g_structs.at[index];
+  uint64_t frame = 0, outer = 0, now[2] = {}, again[2] = {};
+  if (index + 1 >= g_structs.count || !copy.read(at + layout.cframe, frame) ||
+      !copy.read(at + layout.cframe + 8, outer))
+    return false;
+  if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
+    return false;
+  read_chain(layout, frame);
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, memory, copy, low, high, g_chain.frame[0]) ||
+      !outer_loops_fit(known, copy, native, at, 0))
+    return false;
+  const uint32_t entries = write_frames(known, memory, 0, to);
+  const bool counted = (to.flags & format::kStackPythonCut) == 0;
+  if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
+  return chain_holds(layout, frame, 0) && OutsideMemory().read(at + layout.cframe, again) && again[0] == now[0] &&
+         again[1] == now[1] && is_struct(layout, state, at);
+}
+
+// Writes the outer frames that the copy proves. False: there are none.
+bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
+                        PythonStack& to) {
+  const PythonLayout& layout = *known.layout;
+  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return false;
+  if (!read_structs(layout, OutsideMemory(), state)) return false;
+  format::PythonFrameDef unknown;
+  unknown.function = intern_lasting_string(format::kUnknownPythonFrames);
+  const uint32_t unknown_id = define_python_place(unknown);
+  if (unknown_id == 0) return false;
+  uint64_t inner_end = 0;
+  uint32_t inner = 0;
+  for (uint32_t i = 0; i + 1 < native.count; ++i) {
+    if (!is_loop(*known.python, native.frames[i])) continue;
+    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
+    if (begin == 0 || end <= begin) return false;
+    const uint64_t low = inner == 0 ? copy.low : inner_end - kSavedByCallee;
+    for (uint32_t k = 0; inner != 0 && k < g_structs.count; ++k) {
+      if (g_structs.at[k] - begin >= end - begin) continue;
+      to.count = 0;
+      to.flags = format::kStackPythonInner;
+      while (to.count < inner && to.count + 1 < to.most)
+        to.frames[to.count++] = format::python_frame_word(unknown_id, true);
+      if (to.count == inner && write_from_struct(known, state, k, copy, native, low, end, to)) return true;
+    }
+    inner_end = end;
+    ++inner;
+  }
+  return false;
+}
+
+// The frames of the copy, all or none.
+PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t top, const StackCopy& copy,
+                           const CopiedStack& native, const uint64_t* registers, uint32_t register_count,
+                           PythonStack& to) {
+  const PythonLayout& layout = *known.layout;
+  const OutsideMemory memory{};
+  const uint32_t loops = loops_of(*known.python, native);
+  if (top == 0) return loops == 0 ? PythonLook::None : PythonLook::Moved;
+  read_chain(layout, top);
+  if (!g_chain.whole) return PythonLook::Moved;
+  uintptr_t loop = 0;
+  const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
+  if (first == kNone) return PythonLook::Moved;
+  const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
+  if (ran && g_chain.frame[first].code != 0 &&
+      !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
+    return PythonLook::Moved;
+  if (!outer_loops_fit(known, copy, native, loop, first)) return PythonLook::Moved;
+  const uint32_t entries = write_frames(known, memory, first, to);
+  if (entries == kNone) return PythonLook::Moved;
+  // Twice: a program that repeats itself may be in the same wrong moments at two readings.
+  for (int reading = 0; reading < 2; ++reading) {
+    uintptr_t inner = 0;
+    if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, inner, first))
+      return PythonLook::Moved;
+  }
+  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
+  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
+  return counted && loops != entries ? PythonLook::Moved : PythonLook::Found;
+}
+
 }  // namespace
 
 PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const CopiedStack& native,
@@ -360,21 +578,8 @@ PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const Cop
   const uintptr_t state = state_of(known, handle);
   if (state == 0 || !is_checked(known, state, handle)) return PythonLook::None;
   if (!top_frame(layout, memory, state, top)) return PythonLook::None;
-  const uint32_t loops = loops_of(*known.python, native);
-  if (top == 0) return loops == 0 ? PythonLook::None : PythonLook::Moved;
-  read_chain(layout, memory, top);
-  if (!g_chain.whole) return PythonLook::Moved;
-  const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count);
-  if (first == kNone) return PythonLook::Moved;
-  const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && g_chain.frame[first].code != 0 &&
-      !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
-    return PythonLook::Moved;
-  const uint32_t entries = write_frames(known, memory, first, to);
-  if (entries == kNone) return PythonLook::Moved;
-  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
-  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
-  return counted && loops != entries ? PythonLook::Moved : PythonLook::Found;
+  const PythonLook all = read_all_frames(known, state, top, copy, native, registers, register_count, to);
+  return all == PythonLook::Moved && write_outer_frames(known, state, copy, native, to) ? PythonLook::Outer : all;
 }
 
 bool is_python_gil(uint64_t address) {

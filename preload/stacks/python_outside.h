@@ -13,7 +13,8 @@ namespace prof::preload {
 enum class PythonLook : uint8_t {
   None,  // the thread runs no Python, or its frames cannot be read
   Found,
-  Moved  // the thread went on since the copy was made
+  Outer,  // the outer frames only: the thread went on since the copy was made
+  Moved   // the same, and no frame could be proven
 };
 
 // `handle`: pthread_self() of the thread. `native`: the frames of the copy. `registers`: those of the copy, if they are

@@ -89,6 +89,8 @@ void MergedStacks::add_rows(FrameId id, std::vector<uint32_t>& to) {
     std::string_view file = trace_.text(frame.file), function = trace_.text(frame.function);
     shown.line = frame.line;
     if (frame.kind == FrameKind::Text) parse_python(trace_.text(frame.function), file, shown.line, function);
+    if (frame.kind == FrameKind::Python && function == format::kUnknownPythonFrames)
+      shown.kind = TreeFrameKind::Unknown;
     shown.name = strings_.intern(function);
     shown.file = strings_.intern(file);
     to.push_back(row(shown, std::string(function)));

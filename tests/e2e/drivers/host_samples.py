@@ -377,6 +377,53 @@ def check_gil(options, checks, folder):
     checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"the holder's code is not named: {rows}")
 
 
+# Which function of moving_calls.py calls which.
+CALLERS = {"add": {"Leaf.__call__"}, "Leaf.__call__": {"Branch.__call__"},
+           "Branch.__call__": {"Branch.__call__", "Tree.__call__"}, "Tree.__call__": {"handle"}}
+
+
+def check_moving(options, checks, folder):
+    """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
+    call each other (CPython 3.11 and 3.12)"""
+    python = os.environ.get("PYTHON_TO_SAMPLE", "/usr/bin/python3")
+    version = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+    if version.stdout.split() not in (["3", "11"], ["3", "12"]):
+        print(f"CPython {version.stdout}")
+        sys.exit(77)
+    script = pathlib.Path(__file__).parents[1] / "python/moving_calls.py"
+    done, logs = run(options, folder, [python, script])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    log = logs[0]
+    if log.counters.get("host_samples_unavailable"):
+        print("perf events are refused here: running threads have no stacks")
+        sys.exit(77)
+    functions = {f["id"]: log.strings[f["function"]]["text"] for k, f in log.records if k == "python_frame"}
+    stacks = {f["id"]: f for k, f in log.records if k == "stack"}
+    samples = [stacks[s["stack"]] for s in log.samples if s["thread"] == "1" and s["state"] == RUNNING and "stack" in s]
+    serving = with_handle = partial = 0
+    wrong_chains = []
+    for stack in samples:
+        words = re.findall(r"\d+", stack.get("python", ""))
+        chain = [functions[str(int(word) >> 1)] for word in words]
+        inner = "[Python frames not known]"
+        partial += inner in chain
+        with_handle += "handle" in chain
+        serving += "handle" in chain or not chain
+        known = [name for name in chain if name != inner]
+        wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
+        wrong_chains += [chain] if wrong else []
+        checks.that((inner in chain) == bool(int(stack.get("flags", 0)) & 64), f"flags {stack}")
+    # The frames are read while the thread runs: docs/host_samples.md has the measured share.
+    checks.that(len(wrong_chains) <= 2, f"chains that cannot exist: {wrong_chains}")
+    print(f"{len(samples)} samples, {len(wrong_chains)} wrong, "
+          f"{serving} while it serves or without frames, {with_handle} with handle, {partial} partial, "
+          f"counters {log.counters.get('python_moved')} {log.counters.get('python_inner_moved')}")
+    checks.that(serving > 100 and with_handle >= 0.9 * serving, f"{with_handle} of {serving} samples have handle")
+    checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{partial} partial: {log.counters}")
+
+
 def check_never_synchronised(options, checks, folder):
     """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
     GPU is starved is sampled, by the analyzer's own count"""
@@ -406,13 +453,15 @@ def check_launched_apart(options, checks, folder):
         done, logs = run(options, folder, [f"{options.programs}/host_workers", "apart", every],
                          {**env, "SIM": f"timed;kernel vector_add {kernel_ns}"})
         what = f"{kernel_ns} ns, synchronised after {every}"
-        checks.that(done.returncode == 0 and len(logs) == 1, f"{what}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+        checks.that(done.returncode == 0 and len(logs) == 1,
+                    f"{what}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
         if checks.wrong:
             return
         if logs[0].counters.get("host_samples_unavailable"):
             print("perf events are refused here: running threads have no stacks")
             sys.exit(77)
-        of = {name: sum(1 for s in logs[0].samples if name in logs[0].stack(s)) for name in ("compute_first", "compute_second")}
+        of = {name: sum(1 for s in logs[0].samples if name in logs[0].stack(s))
+              for name in ("compute_first", "compute_second")}
         if busy:
             checks.that(sum(of.values()) < 300, f"{what}: {of} samples of a busy GPU")
             continue
@@ -423,16 +472,18 @@ def check_launched_apart(options, checks, folder):
             if row["cause"] == "outside any call":
                 by_code[row["host_code"]] += row["time_ns"]
         sampled = sum(ns for code, ns in by_code.items() if code not in (None, "not sampled"))
-        checks.that(whole > 1e9 and sampled >= 0.85 * whole, f"{what}: {sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
+        checks.that(whole > 1e9 and sampled >= 0.85 * whole,
+                    f"{what}: {sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
         first = of["compute_first"] / max(1, sum(of.values()))
         checks.that(abs(first - 0.7) < 0.05, f"{what}: {of} samples, expected 70 and 30 %")
-        print(f"{what}: {sampled / max(1, whole):.1%} of the starved time is sampled, {first:.1%} of it in compute_first")
+        print(f"{what}: {sampled / max(1, whole):.1%} of the starved time is sampled, "
+              f"{first:.1%} of it in compute_first")
 
 
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
-         "owners": check_owners, "gil": check_gil,
+         "owners": check_owners, "gil": check_gil, "moving": check_moving,
          "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart}
 
 

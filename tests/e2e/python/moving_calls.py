@@ -1,0 +1,53 @@
+"""Serves in a coroutine. Its inner calls change every few microseconds, each one in an evaluation loop of its own. For
+drivers/host_samples.py."""
+import asyncio
+import ctypes
+import functools
+import time
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+class Leaf:
+    def __call__(self, number):
+        return functools.reduce(add, range(3), number)
+
+
+def add(total, number):
+    return total + number
+
+
+class Branch:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __call__(self, number):
+        for each in self.inner:
+            number = each(number)
+        return number
+
+
+class Tree:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __call__(self, number):
+        return sum(map(self.inner, range(number)))
+
+
+async def handle():
+    tree = Tree(Branch([Branch([Leaf(), Leaf()]), Leaf()]))
+    end = time.process_time() + 1.5
+    while time.process_time() < end:
+        tree(20)
+
+
+def check(result):
+    assert result == 0, result
+
+
+context = ctypes.c_void_p()
+check(cuda.cuInit(0))
+check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
+check(cuda.cuCtxSetCurrent(context))
+asyncio.run(handle())
