@@ -136,11 +136,12 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
     return;
   if (cupti_client_active()) return;  // our calls would be in another profiler's records
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
-  state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {
+    // The tick stays that of the last mark: a mark that was not placed must not delay queries of the program's events.
     count(format::LossCounter::depth_marks_skipped);
   } else {
+    state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
     place(state, number);
   }
   g_placing.fetch_sub(1, std::memory_order_release);

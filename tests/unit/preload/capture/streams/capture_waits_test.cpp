@@ -414,6 +414,18 @@ TEST_F(EventQueries, AreNotMadeOftenerThanMarksOrRightAfterOne) {
   EXPECT_FALSE(query(1));
 }
 
+TEST_F(EventQueries, AreNotDelayedByMarksThatAreNotPlaced) {
+  StreamState* const a = stream(kOne);
+  for (const bool programmatic : {true, false}) {
+    launch(a, kMarkEvery);
+    record_event(event_handle(1), a);
+    mark_if_due(a, programmatic);
+    EXPECT_TRUE(query(1));
+    EXPECT_EQ(depth_before(a), 0u);
+  }
+  EXPECT_EQ(FakeDriver::event_records, 0u) << "no mark on a stream with programmatic dependent launch";
+}
+
 TEST_F(EventQueries, AreNotMadeWhileAnybodyCapturesOrWithoutMarks) {
   StreamState* const a = stream(kOne);
   launch(a, 5);
