@@ -224,12 +224,13 @@ void read_chain(const PythonLayout& layout, uintptr_t at) {
 // that was left keeps its links for a while, and they may lead to frames that were called since.
 bool chain_holds(const PythonLayout& layout, uintptr_t inner, uint32_t first) {
   const FrameMemory memory{};
-  PythonFrame now;
   for (uint32_t i = 0; inner != g_chain.at[first]; ++i) {
+    PythonFrame now;
     if (inner == 0 || i == kMostChain || !read_frame(layout, memory, inner, now)) return false;
     inner = now.previous;
   }
   for (uint32_t i = first; i < g_chain.count; ++i) {
+    PythonFrame now;
     if (!read_frame(layout, memory, g_chain.at[i], now) || now.code != g_chain.frame[i].code ||
         now.previous != g_chain.frame[i].previous || now.owner != g_chain.frame[i].owner ||
         (i != first && now.position != g_chain.frame[i].position))

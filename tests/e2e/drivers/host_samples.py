@@ -420,7 +420,7 @@ def check_moving(options, checks, folder):
     print(f"{len(samples)} samples, {len(wrong_chains)} wrong, "
           f"{serving} while it serves or without frames, {with_handle} with handle, {partial} partial, "
           f"counters {log.counters.get('python_moved')} {log.counters.get('python_inner_moved')}")
-    checks.that(serving > 100 and with_handle >= 0.9 * serving, f"{with_handle} of {serving} samples have handle")
+    checks.that(serving > 100 and with_handle >= 0.75 * serving, f"{with_handle} of {serving} samples have handle")
     checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{partial} partial: {log.counters}")
 
 
