@@ -39,8 +39,8 @@ inline bool gpu_activity_on() {
 // Helper thread, about once a PROF_FLUSH: collects the complete records. May hang inside CUPTI; no thread waits for it
 // without a limit.
 void flush_gpu_activity();
-// Whether PC samples of the recorder are the reason if the library of range profilers is loaded. Beside a range profiler
-// of the program, CUPTI is not flushed.
+// Whether PC samples of the recorder are the reason if the library of range profilers is loaded. Beside a range
+// profiler of the program, CUPTI is not flushed.
 void pc_samples_load_range_profiler(bool they_do);
 // At exit: a forced flush, bounded by PROF_EXIT_WAIT, that counts pending records. Called on the exiting thread.
 void finish_gpu_activity();

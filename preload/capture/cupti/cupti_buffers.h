@@ -6,10 +6,10 @@
 //               request: clear one  scratch     room of the reader, one for each buffer: CUPTI may complete
 //               completed: set it               several at once on several threads
 //
-// Large buffers come first, because a change of buffer happens inside a launch. Measured on H200s: with 256 KiB instead of
-// 1 MiB each launch takes 4 % longer; beside CUPTI alone, a launch takes 1.028 times as long with 1 MiB, 1.011 with 2 MiB
-// and 1.015 with 4 MiB (22 processes each, ±0.010). CUPTI keeps one per launching thread, so many small ones follow. If
-// the pool is empty, records are lost and counted.
+// Large buffers come first, because a change of buffer happens inside a launch. Measured on H200s: with 256 KiB instead
+// of 1 MiB each launch takes 4 % longer; beside CUPTI alone, a launch takes 1.028 times as long with 1 MiB, 1.011 with
+// 2 MiB and 1.015 with 4 MiB (22 processes each, +-0.010). CUPTI keeps one per launching thread, so many small ones
+// follow. If the pool is empty, records are lost and counted.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Is the busy share of the GPUs that of the last delivered times, and 1 if it is not known?
 #include "preload/capture/gpu_busy.h"
 
 #include <gtest/gtest.h>
