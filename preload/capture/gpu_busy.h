@@ -12,8 +12,8 @@ namespace prof::preload {
 void note_gpu_work(uint64_t end_ns, uint64_t busy_ns, uint64_t devices);
 
 // The busy share of the time up to the last delivered operation, mean of the devices that worked. Overlapping
-// operations count several times, at most 1. 1 if it is not known, or nothing was delivered for a second. `now_ns`: monotonic.
-// One caller at a time, the helper thread.
+// operations count several times, at most 1. It is 1 if it is not known, or if nothing was delivered for a second.
+// `now_ns`: monotonic. One caller at a time, the helper thread.
 double gpu_busy_share(uint64_t now_ns);
 
 void forget_gpu_work();  // a recording begins
