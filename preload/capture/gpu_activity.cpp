@@ -205,11 +205,11 @@ bool launch_before_gpu_times(GpuActivity state) {
 
 namespace {
 
+std::atomic<bool> g_pc_samples_load{false};
+
 // A flush while the program's own range profiler replays a kernel never returned, and neither did the program's call
 // (4 of 6 runs of CUPTI's sample auto_range_profiling on an H200, CUDA 13.0). Range profilers evaluate their counters
 // with this library; programs without one do not load it.
-std::atomic<bool> g_pc_samples_load{false};
-
 bool program_has_range_profiler() {
   static std::atomic<bool> found{false};
   if (found.load(std::memory_order_relaxed)) return true;

@@ -118,7 +118,7 @@ class Sentences {
         process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("process {}", process.pid);
     return devices == 1 ? fmt::format("the GPU of {}", owner) : fmt::format("GPU {} of {}", device.ordinal, owner);
   }
-  // The innermost function that most of the idle time has: "84 % (+-2) is in code called from step (app.py:60)". Empty:
+  // The innermost function that most of the idle time has: "84 % (+-2) is in step (app.py:60) and what it calls". Empty:
   // none has so much.
   std::string common_caller(const IdleOfDevice& idle) {
     using Function = std::tuple<StringId, StringId, StringId>;
@@ -161,7 +161,7 @@ class Sentences {
     for (const HostCodeTime& each :
          idle.times.divide([&](uint32_t code) { return static_cast<uint32_t>(chosen.count(code)); }).groups) {
       if (each.group == 1)
-        return fmt::format("{:.0f} % (+-{:.0f}) is in code called from {}", percent(each.time_ns, idle.idle_ns),
+        return fmt::format("{:.0f} % (+-{:.0f}) is in {} and what it calls", percent(each.time_ns, idle.idle_ns),
                            percent(each.half_ns, idle.idle_ns), name);
     }
     return {};

@@ -85,8 +85,9 @@ bool query_is_due(const StreamState& state, const EventPoint& point, uint64_t no
   const uint64_t launched = state.launched.load(), known = known_completed(state, launched);
   if (point.upto.launched <= known || 2 * (point.upto.launched - known) < launched - known) return false;
   const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
+  // On a stream without marks, the tick is that of a mark that was only due.
   return now - state.query_tick.load(std::memory_order_relaxed) >= pause &&
-         now - state.mark_tick.load(std::memory_order_relaxed) >= pause;
+         (!has_marks(state) || now - state.mark_tick.load(std::memory_order_relaxed) >= pause);
 }
 
 void place(StreamState& state, uint64_t number) {
@@ -136,12 +137,11 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
     return;
   if (cupti_client_active()) return;  // our calls would be in another profiler's records
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
+  state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {
-    // The tick stays that of the last mark: a mark that was not placed must not delay queries of the program's events.
     count(format::LossCounter::depth_marks_skipped);
   } else {
-    state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
     place(state, number);
   }
   g_placing.fetch_sub(1, std::memory_order_release);

@@ -277,6 +277,14 @@ def own(run):
     done.covers("PC samples not as requested: until the program called cuptiPCSamplingEnable")
 
 
+def own_kill(run):
+    """Beside a profiler of the program CUPTI is not flushed: what ran since is pending when the process is killed."""
+    log = run("own_kill", status=-9, SIM_CLOCK="real").one()
+    check("yielded", log.counters.get("pc_sampling_yields", 0), 1)
+    if log.text.count("\nkernel_run ") > 5:
+        sys.exit("flushed beside the profiler of the program")
+
+
 def parts(run):
     done = run("parts", PROF_START="profiler", PROF_PARTS="2")
     check("logs", len(done.logs), 2)
@@ -332,8 +340,8 @@ def refused(run):
         done.covers("PC samples not as requested: " + reason)
 
 
-CASES = {case.__name__: case for case in (plain, period, off, callback, contexts, reset, unloads, late, overflow, duration, longer, dropped, own,
-                                          parts, fork, kill, refused)}
+CASES = {case.__name__: case for case in (plain, period, off, callback, contexts, reset, unloads, late, overflow,
+                                          duration, longer, dropped, own, own_kill, parts, fork, kill, refused)}
 
 
 def main():

@@ -166,11 +166,15 @@ int main(int, char** arguments) {
     usleep(300'000);
     await_sampled(context);
     run(module.function, 2);
-  } else if (what == "own") {
+  } else if (what == "own" || what == "own_kill") {
     const Module module("a cubin");
     run(module.function, 4);
     printf("enabled %d\n", enable_own(context));
     run(module.function, 4);
+    if (what == "own_kill") {
+      usleep(1'000'000);
+      raise(SIGKILL);
+    }
     static CUpti_PCSamplingStallReason stalls[16][40];
     static CUpti_PCSamplingPCData pcs[16];
     for (int i = 0; i < 16; ++i) pcs[i].size = sizeof pcs[i], pcs[i].stallReason = stalls[i];
