@@ -118,8 +118,8 @@ class Sentences {
         process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("process {}", process.pid);
     return devices == 1 ? fmt::format("the GPU of {}", owner) : fmt::format("GPU {} of {}", device.ordinal, owner);
   }
-  // The innermost function that most of the idle time has: "84 % (+-2) is in step (app.py:60) and what it calls". Empty:
-  // none has so much.
+  // The innermost function that has most of the idle time: "84 % (+-2) is in step (app.py:60) and what it calls".
+  // Empty: none has so much.
   std::string common_caller(const IdleOfDevice& idle) {
     using Function = std::tuple<StringId, StringId, StringId>;
     const auto function_of = [](const TreeFrame& frame) { return Function{frame.name, frame.file, frame.module}; };
