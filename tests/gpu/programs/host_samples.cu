@@ -4,7 +4,6 @@
 //                                of CPU time, sleeps for 6 ms, and waits for a mutex that another thread holds for 5
 //                                ms.
 //                                Prints "compute NS sleep NS lock NS kernel NS interrupted N"
-//   host_samples loop LAUNCHES   launches of empty kernels, each before 20 us of busy waiting. Prints the ns of both
 #include "check.cuh"
 
 #include <pthread.h>
@@ -114,26 +113,10 @@ int cases(int rounds) {
   return 0;
 }
 
-int loop(long launches) {
-  cudaStream_t stream = nullptr;
-  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  for (const long count : {launches / 10, launches}) {
-    const uint64_t begin = now_ns();
-    for (long i = 0; i < count; ++i) {
-      wait_kernel<<<1, 1, 0, stream>>>(0);
-      const uint64_t until = now_ns() + 20'000;
-      while (now_ns() < until) {}
-    }
-    CHECK(cudaStreamSynchronize(stream));
-    if (count == launches) printf("%.1f\n", static_cast<double>(now_ns() - begin) / static_cast<double>(count));
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 2;
+  if (argc < 3 || strcmp(argv[1], "cases") != 0) return 2;
   CHECK(cudaFree(nullptr));
-  return strcmp(argv[1], "cases") == 0 ? cases(atoi(argv[2])) : loop(atol(argv[2]));
+  return cases(atoi(argv[2]));
 }

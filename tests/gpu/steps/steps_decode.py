@@ -7,9 +7,9 @@ import resource
 
 import stats
 from lab import APPS_FOLDER, Skipped
-from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, interval, pick
+from steps_host_samples import MAX_HOST_SAMPLES
+from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, limit_of_ratio
 
-MAX_HOST_SAMPLES = 1.01
 SETS, ROUNDS, COPIES = 2, 8, 3
 MODES = {"eager": "16", "graph": "64", "server": "8"}  # with the number of tokens or requests of a round
 
@@ -49,14 +49,8 @@ def one_mode(lab, step, mode, loop, seconds):
     cost_table(step, f"{mode}: time of a {what}, {ROUNDS} rounds a process of {loop}; the intervals are between processes", samples, "wall_ns",
                "us", per=1e3, ratio=stats.ratio_of_processes)
 
-    def limit(over, under, most):
-        if over not in samples or under not in samples:
-            return
-        found = stats.ratio_of_processes(pick(samples[over], "wall_ns"), pick(samples[under], "wall_ns"))
-        result = stats.verdict(found, most)
-        step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
-    limit("full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
-    limit("--host-samples starved", "full", MAX_HOST_SAMPLES)
+    limit_of_ratio(step, samples, "full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
+    limit_of_ratio(step, samples, "--host-samples starved", "full", MAX_HOST_SAMPLES)
 
 
 def server_idle(lab, step):

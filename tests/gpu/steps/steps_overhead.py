@@ -205,6 +205,15 @@ def cost_table(step, title, samples, key, unit, per=1.0, ratio=stats.ratio):
     return ratios
 
 
+def limit_of_ratio(step, samples, over, under, most, key="wall_ns"):
+    """The check that all of the interval of over ÷ under is at most `most`."""
+    if over not in samples or under not in samples:
+        return
+    found = stats.ratio_of_processes(pick(samples[over], key), pick(samples[under], key))
+    result = stats.verdict(found, most)
+    step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
+
+
 def gate_of_processes(lab, step, ratios, full, processes, of_full):
     """The interval decides: one that contains the limit is reported as undecided, and is not a pass. `full`: full ÷
     CUPTI alone, of `of_full` processes each."""
