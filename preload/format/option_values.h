@@ -278,7 +278,7 @@ struct Percent {
 // How often host threads are sampled: "off", a number of samples a second, or "starved[:HZ]".
 struct HostRate {
   using Value = HostRate;
-  static constexpr uint64_t kUsual = 499, kMost = 2000;
+  static constexpr uint64_t kUsual = 99, kMost = 2000;
   uint64_t hz = 0;  // 0: off
   bool starved = false;
   constexpr bool wanted() const { return hz != 0; }

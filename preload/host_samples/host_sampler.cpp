@@ -57,6 +57,9 @@ constexpr uint64_t kSpanEvery = 1'000'000'000;  // a longer interval of one stat
 constexpr uint32_t kPeriodsOfEvent = 256;       // an event is then opened again, with another period
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kQuiet = 250'000;  // ns after a launch, see seems_idle()
+// starved: the mean time between two rounds is at most this, so that the samples which the kernel took are judged by
+// what the GPUs did then.
+constexpr uint64_t kRoundEvery = 2'000'000;
 // Below this share of busy time, a GPU of which nothing else is known seems to wait.
 constexpr double kKeptBusy = 0.9;
 
@@ -100,6 +103,7 @@ std::atomic<Sampling> g_sampling{Sampling::Off};
 // Only the holder of the lock uses these.
 uint64_t g_period_ns = 0;
 uint64_t g_due_ns = 0, g_search_ns = 0;
+uint64_t g_round_ns = ~0ull;  // starved: when a round is due that takes no samples itself
 // When a thread that does not run has samples: now, and the moments since the last round at which a round was due, if
 // the helper thread is late.
 uint64_t g_moments[kMostMoments];
@@ -523,6 +527,7 @@ void reopen(Sampled& thread) {
 // The samples of a thread that does not run. False: the thread has ended.
 bool sample_wait(Sampled& thread, uint32_t& looks) {
   const bool followed = thread.perf.is_open();
+  if (g_moment_count == 0) return true;
   if (followed && (thread.state != HostState::Blocked || thread.looked)) {
     write_moments(thread, g_now.ns);
     return true;
@@ -610,6 +615,7 @@ bool begin_sampling() {
   g_samples_others = false;
   g_others_ns = 0;
   g_records = g_search_ns = g_due_ns = 0;
+  g_round_ns = ~0ull;
   g_without_room = 0;
   g_moment_count = 0;
   g_refused = false;
@@ -637,6 +643,7 @@ void give_lock() { g_lock.store(0, std::memory_order_release); }
 
 void find_moments() {
   g_moment_count = 0;
+  if (g_now.ns < g_due_ns) return;
   uint64_t due = g_due_ns != 0 ? g_due_ns : g_now.ns;
   uint64_t next = due + with_jitter(g_period_ns);
   while (next <= g_now.ns && g_moment_count + 1 < kMostMoments) {
@@ -652,6 +659,8 @@ void find_moments() {
   g_due_ns = next;
 }
 
+uint64_t next_round_ns() { return std::min(g_due_ns, g_round_ns); }
+
 // Whether the GPUs seem to wait for the program. If launches come one by one, whether the last one has finished is not
 // known; then GPU times decide.
 bool seems_starved() {
@@ -662,7 +671,10 @@ bool seems_starved() {
 
 void sample_round() {
   read_now();
-  if (options().host_samples.starved) g_idle_gpu = seems_starved();
+  if (options().host_samples.starved) {
+    g_idle_gpu = seems_starved();
+    if (g_period_ns > kRoundEvery) g_round_ns = g_now.ns + with_jitter(kRoundEvery);
+  }
   if (g_now.ns >= g_search_ns) {
     search_threads();
     g_search_ns = g_now.ns + kSearchEvery * (1 + g_used / 64);
@@ -687,7 +699,7 @@ void open_host_samples() {
 void tend_host_samples() {
   const Sampling sampling = g_sampling.load(std::memory_order_acquire);
   if (sampling == Sampling::Off || sampling == Sampling::Over) return;
-  if (sampling == Sampling::On && monotonic_ns() < g_due_ns) return;
+  if (sampling == Sampling::On && monotonic_ns() < next_round_ns()) return;
   const ThreadScope scope;
   if (!scope.recording() || !take_lock(0)) return;
   Sampling expected = Sampling::Due;
@@ -703,7 +715,7 @@ void tend_host_samples() {
 }
 
 uint64_t next_host_samples(uint64_t) {
-  return g_sampling.load(std::memory_order_acquire) == Sampling::On ? g_due_ns : ~0ull;
+  return g_sampling.load(std::memory_order_acquire) == Sampling::On ? next_round_ns() : ~0ull;
 }
 
 void finish_host_samples() {

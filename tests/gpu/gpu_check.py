@@ -102,7 +102,7 @@ STEPS = {
     "stall_kinds": steps_kernel_lines.stall_kinds,
     "kernel_lines": steps_kernel_lines.kernel_lines,
     "pytorch_pc_samples": steps_kernel_lines.pytorch_pc_samples,
-    "decode": steps_decode.decode,
+    **{f"decode_{mode}": steps_decode.decode(mode) for mode in steps_decode.MODES},
     "server_idle": steps_decode.server_idle,
     "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,

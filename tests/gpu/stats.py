@@ -60,12 +60,14 @@ def ratio_of_processes(over, under):
     of the logarithms): (ratio, low, high).
 
     `over` and `under` are lists of processes, each a list of rounds; processes at the same position were started in one
-    set. A process counts once, as the median of its rounds, because its rounds are not independent: they share
-    properties of the process (addresses, placement of its pages).
+    set, and their rounds at the same position ran one after the other. Two processes count once, as the median of the
+    ratios of their rounds: the speed of a core of a shared host changes from second to second, but hardly between two
+    such rounds. The ratios of one pair are not independent, because they share properties of the processes (addresses,
+    placement of their pages).
     """
     if len(over) != len(under) or len(over) < 2:
         raise ValueError("both sides need the same sets, of two processes at least")
-    logs = [math.log(median(a) / median(b)) for a, b in zip(over, under)]
+    logs = [median([math.log(x / y) for x, y in zip(a, b)]) for a, b in zip(over, under)]
     middle, half = statistics.fmean(logs), student_t(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 

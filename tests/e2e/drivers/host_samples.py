@@ -428,7 +428,7 @@ def check_never_synchronised(options, checks, folder):
     """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
     GPU is starved is sampled, by the analyzer's own count"""
     done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"],
-                     {"PROF_HOST_SAMPLES": "starved:499", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 200000"})
+                     {"PROF_HOST_SAMPLES": "starved", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 200000"})
     checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
     if checks.wrong:
         return
@@ -447,7 +447,7 @@ def check_launched_apart(options, checks, folder):
     the first times), and divided as the program divides it. If the same kernels take longer than the host, there is
     next to no sample"""
     env = {"PROF_HOST_SAMPLES": "starved:997", "SIM_CLOCK": "real", "PROF_STACKS": "launch"}
-    for every, kernel_ns, busy in (("0", 3000, False), ("100", 3000, False), ("0", 80000, True)):
+    for every, kernel_ns, busy in (("0", 3000, False), ("100", 3000, False), ("0", 400000, True)):
         for old in pathlib.Path(folder).iterdir():
             old.unlink()
         done, logs = run(options, folder, [f"{options.programs}/host_workers", "apart", every],
@@ -475,7 +475,7 @@ def check_launched_apart(options, checks, folder):
         checks.that(whole > 1e9 and sampled >= 0.85 * whole,
                     f"{what}: {sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
         first = of["compute_first"] / max(1, sum(of.values()))
-        checks.that(abs(first - 0.7) < 0.05, f"{what}: {of} samples, expected 70 and 30 %")
+        checks.that(abs(first - 0.7) < 0.08, f"{what}: {of} samples, expected 70 and 30 %")
         print(f"{what}: {sampled / max(1, whole):.1%} of the starved time is sampled, "
               f"{first:.1%} of it in compute_first")
 

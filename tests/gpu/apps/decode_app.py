@@ -156,7 +156,7 @@ def main():
         watch = (profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) if options.profile != "none"
                  else contextlib.nullcontext())
         with watch:
-            work.decode(2)
+            work.decode(1)
             torch.cuda.synchronize()
             begin = time.perf_counter_ns()
             work.decode(count)

@@ -4,25 +4,35 @@ to a share of the run, and here a process waits most of its run for the others (
 import collections
 import os
 import resource
+import typing
 
 import stats
 from lab import APPS_FOLDER, Skipped
 from steps_host_samples import MAX_HOST_SAMPLES
 from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, limit_of_ratio
 
-SETS, ROUNDS, COPIES = 2, 8, 3
-MODES = {"eager": "16", "graph": "64", "server": "8"}  # with the number of tokens or requests of a round
+class Mode(typing.NamedTuple):
+    """A way to decode: tokens or requests of a round; rounds of a process for the limits. A process takes 13 to 40 ms
+    for a round and what comes before it."""
+    loop: str
+    rounds: int
 
 
-def decode(lab, step):
-    if lab.sim:
-        raise Skipped("needs a GPU")
-    seconds = lab.pytorch_seconds / len(MODES)
-    for mode, loop in MODES.items():
-        one_mode(lab, step.named(mode), mode, loop, seconds)
+MODES = {"eager": Mode("3", 150), "graph": Mode("16", 100), "server": Mode("1", 100)}
+TABLE_ROUNDS, TABLE_COPIES = 8, 2
+LIMIT_SETS, LIMIT_COPIES = 2, 6
 
 
-def one_mode(lab, step, mode, loop, seconds):
+def decode(mode):
+    """The step of one mode: a few processes of all variants, then many of those that have a limit."""
+    def step_of_mode(lab, step):
+        if lab.sim:
+            raise Skipped("needs a GPU")
+        one_mode(lab, step, mode, *MODES[mode])
+    return step_of_mode
+
+
+def one_mode(lab, step, mode, loop, rounds):
     def recorded(**options):
         folder = lab.fresh("decode", "-".join([mode, *map(str, options.values())]).replace("%", ""))
         return lab.recorded_env(folder, PROF_CUPTI=lab.cupti, **options), folder
@@ -41,14 +51,21 @@ def one_mode(lab, step, mode, loop, seconds):
 
     def command(variant):
         return [lab.python, script, mode, "--profile", "cpu+cuda" if variant.startswith("torch.profiler") else "none"]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    samples = Alternation(lab, step, "decode", command, chosen).run(SETS, ROUNDS, [loop], seconds, COPIES)[loop]
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    step.figure("processor seconds of all processes", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    what = "request" if mode == "server" else "token"
-    cost_table(step, f"{mode}: time of a {what}, {ROUNDS} rounds a process of {loop}; the intervals are between processes", samples, "wall_ns",
-               "us", per=1e3, ratio=stats.ratio_of_processes)
 
+    def measure(names, sets, rounds, copies):
+        turns = Alternation(lab, step, f"decode-{mode}", command, {name: chosen[name] for name in names})
+        return turns.run(sets, rounds, [loop], copies=copies)[loop]
+
+    def table(title, samples, rounds):
+        what = "request" if mode == "server" else "token"
+        cost_table(step, f"{title}: time of a {what}, {rounds} rounds a process of {loop}; the intervals are between processes", samples,
+                   "wall_ns", "us", per=1e3, ratio=stats.ratio_of_processes)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    table("All variants", measure(chosen, 1, TABLE_ROUNDS, TABLE_COPIES), TABLE_ROUNDS)
+    samples = measure(["plain", "CUPTI alone", "full", "--host-samples starved"], LIMIT_SETS, rounds, LIMIT_COPIES)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    table("The variants of the limits", samples, rounds)
+    step.figure("processor seconds of all processes", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     limit_of_ratio(step, samples, "full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
     limit_of_ratio(step, samples, "--host-samples starved", "full", MAX_HOST_SAMPLES)
 

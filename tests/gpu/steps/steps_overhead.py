@@ -131,9 +131,15 @@ class Alternation:
         servers = {}
         answers = [{loop: {variant: [] for variant in self.chosen} for loop in loops} for _ in range(copies)]
 
+        def shuffled(items):
+            return self.order.sample(list(items), len(items))
+
         def everyone():
-            of_all = [(variant, copy) for variant in self.chosen for copy in range(copies)]
-            return self.order.sample(of_all, len(of_all))
+            return shuffled([(variant, copy) for variant in self.chosen for copy in range(copies)])
+
+        def by_copy():
+            """The processes that are compared with each other run one after the other."""
+            return [(variant, copy) for copy in shuffled(range(copies)) for variant in shuffled(self.chosen)]
         try:
             # In a new order for each set: of equal processes on one GPU, those that started later were 5 to 10 % slower
             # or faster.
@@ -146,7 +152,7 @@ class Alternation:
                 self.attempt(variant, servers[variant, copy].ready)
             for loop in loops:
                 for turn in range(rounds + 1):
-                    for variant, copy in everyone():
+                    for variant, copy in by_copy():
                         if variant not in self.chosen:
                             continue  # another of its processes failed in this round
                         servers[variant, copy].take_cores()  # new threads may have started

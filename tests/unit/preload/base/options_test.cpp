@@ -71,7 +71,7 @@ TEST(Options, HostSamplesHaveARate) {
   EXPECT_EQ(options().host_samples.hz, 499u);
   EXPECT_FALSE(options().host_samples.starved);
   read_variables({"PROF_HOST_SAMPLES=starved"});
-  EXPECT_EQ(options().host_samples.hz, 499u);
+  EXPECT_EQ(options().host_samples.hz, 99u);
   EXPECT_TRUE(options().host_samples.starved);
   read_variables({"PROF_HOST_SAMPLES=starved:97"});
   EXPECT_EQ(options().host_samples.hz, 97u);
