@@ -12,15 +12,16 @@ from steps_host_samples import MAX_HOST_SAMPLES
 from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, limit_of_ratio
 
 class Mode(typing.NamedTuple):
-    """A way to decode: tokens or requests of a round; rounds of a process for the limits. A process takes 13 to 40 ms
-    for a round and what comes before it."""
+    """A way to decode: tokens or requests of a round; for the limits, sets of processes and their rounds. A process
+    takes 13 to 45 ms for a round and what comes before it."""
     loop: str
+    sets: int
     rounds: int
 
 
-MODES = {"eager": Mode("3", 150), "graph": Mode("16", 100), "server": Mode("1", 100)}
-TABLE_ROUNDS, TABLE_COPIES = 8, 2
-LIMIT_SETS, LIMIT_COPIES = 2, 6
+MODES = {"eager": Mode("3", 8, 80), "graph": Mode("16", 3, 60), "server": Mode("1", 6, 40)}
+TABLE_ROUNDS, TABLE_COPIES = 30, 2
+LIMIT_COPIES = 4
 
 
 def decode(mode):
@@ -32,7 +33,7 @@ def decode(mode):
     return step_of_mode
 
 
-def one_mode(lab, step, mode, loop, rounds):
+def one_mode(lab, step, mode, loop, sets, rounds):
     def recorded(**options):
         folder = lab.fresh("decode", "-".join([mode, *map(str, options.values())]).replace("%", ""))
         return lab.recorded_env(folder, PROF_CUPTI=lab.cupti, **options), folder
@@ -56,16 +57,14 @@ def one_mode(lab, step, mode, loop, rounds):
         turns = Alternation(lab, step, f"decode-{mode}", command, {name: chosen[name] for name in names})
         return turns.run(sets, rounds, [loop], copies=copies)[loop]
 
-    def table(title, samples, rounds):
-        what = "request" if mode == "server" else "token"
-        cost_table(step, f"{title}: time of a {what}, {rounds} rounds a process of {loop}; the intervals are between processes", samples,
-                   "wall_ns", "us", per=1e3, ratio=stats.ratio_of_processes)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    table("All variants", measure(chosen, 1, TABLE_ROUNDS, TABLE_COPIES), TABLE_ROUNDS)
-    samples = measure(["plain", "CUPTI alone", "full", "--host-samples starved"], LIMIT_SETS, rounds, LIMIT_COPIES)
+    what = "request" if mode == "server" else "token"
+    cost_table(step, f"{mode}: time of a {what}, {TABLE_ROUNDS} rounds a process of {loop}; the intervals are between processes",
+               measure(chosen, 1, TABLE_ROUNDS, TABLE_COPIES), "wall_ns", "us", per=1e3, ratio=stats.ratio_of_processes)
+    samples = measure(["CUPTI alone", "full", "--host-samples starved"], sets, rounds, LIMIT_COPIES)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    table("The variants of the limits", samples, rounds)
     step.figure("processor seconds of all processes", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    step.figure("for the limits: processes of each variant, rounds of each", f"{len(samples['full'])}, {rounds}")
     limit_of_ratio(step, samples, "full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
     limit_of_ratio(step, samples, "--host-samples starved", "full", MAX_HOST_SAMPLES)
 

@@ -155,7 +155,8 @@ class Alternation:
                     for variant, copy in by_copy():
                         if variant not in self.chosen:
                             continue  # another of its processes failed in this round
-                        servers[variant, copy].take_cores()  # new threads may have started
+                        if turn < 2 or turn % 10 == 0:  # new threads may have started
+                            servers[variant, copy].take_cores()
                         answer = self.attempt(variant, lambda: servers[variant, copy].loop(loop))
                         if turn and answer:
                             answers[copy][loop][variant].append(answer)
