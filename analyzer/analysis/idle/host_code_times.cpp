@@ -64,12 +64,16 @@ std::string_view blocked_text(BlockedIn blocked_in) {
 }
 
 HostSampleRows::HostSampleRows(const Trace& trace, const Views&)
-    : trace_(trace), recorded_(trace.processes.size()), rates_(trace.processes.size()) {
+    : trace_(trace),
+      recorded_(trace.processes.size()),
+      starved_(trace.processes.size(), trace.host_sampling.starved_only && trace.host_sampling.rates.empty()),
+      rates_(trace.processes.size()) {
   const HostSampling& sampling = trace.host_sampling;
   samples_ = rows_of_threads(sampling.samples.thread, trace.threads.size());
   states_ = rows_of_threads(sampling.states.thread, trace.threads.size());
   for (const HostSamplingRate& rate : sampling.rates) {
     if (rate.period_ns > 0) recorded_[index(rate.process)] = true;
+    if (rate.starved_only) starved_[index(rate.process)] = true;
     rates_[index(rate.process)].emplace_back(rate.from_ns, rate.period_ns);
   }
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
@@ -80,7 +84,8 @@ HostSampleRows::HostSampleRows(const Trace& trace, const Views&)
   variation_.assign(trace.threads.size(), 1);
   running_variation_.assign(trace.threads.size(), 1);
   const bool states = !sampling.states.empty();
-  for (uint32_t thread = 0; thread < trace.threads.size() && !sampling.starved_only; ++thread) {
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+    if (starved(thread)) continue;
     const Rows rows = samples_[thread];
     double sum = 0, squares = 0;
     uint32_t count = 0;
@@ -102,9 +107,11 @@ HostSampleRows::HostSampleRows(const Trace& trace, const Views&)
 
 // The median distance of running samples in running time, over the samples around each one. The mean would charge
 // time in which the kernel takes no samples, for example inside a system call, to the code that was sampled before
-// and after.
+// and after. If only samples of starved times were kept, others are missing between many of them. Then a distance is
+// at most the longest period that the recorder chooses, and the lower quartile is the distance without a missing one.
 void HostSampleRows::find_weights(uint32_t thread) {
-  constexpr double kLongest = 4;  // periods; a longer distance means that samples are missing
+  const double longest = starved(thread) ? 1.6 : 4;  // periods; a longer distance means that samples are missing
+  const size_t part = starved(thread) ? 4 : 2;
   constexpr size_t kAround = 8, kEnough = 4;
   const HostSamples& samples = trace_.host_sampling.samples;
   const ThreadStates& states = trace_.host_sampling.states;
@@ -121,7 +128,7 @@ void HostSampleRows::find_weights(uint32_t thread) {
     if (states.state[state] != HostState::Running || states.begin_ns[state] > time_ns) continue;
     const int64_t now_ns = before_ns + time_ns - states.begin_ns[state];
     const auto distance = static_cast<double>(now_ns - last_ns);
-    const bool known = !running.empty() && distance <= kLongest * period_ns(thread, time_ns);
+    const bool known = !running.empty() && distance <= longest * period_ns(thread, time_ns);
     running.push_back(row);
     distances.push_back(known ? static_cast<float>(distance) : 0);
     last_ns = now_ns;
@@ -136,7 +143,7 @@ void HostSampleRows::find_weights(uint32_t thread) {
       if (distances[j] > 0) near.push_back(distances[j]);
     }
     if (near.size() < kEnough) continue;
-    const auto middle = near.begin() + static_cast<ptrdiff_t>(near.size() / 2);
+    const auto middle = near.begin() + static_cast<ptrdiff_t>(near.size() / part);
     std::nth_element(near.begin(), middle, near.end());
     weights_[running[i]] = *middle;
     const double relative = static_cast<double>(distances[i]) / static_cast<double>(*middle);

@@ -63,6 +63,7 @@ class HostSampleRows {
   }
 
  private:
+  bool starved(uint32_t thread) const { return starved_[index(trace_.threads[thread].process)]; }
   void find_weights(uint32_t thread);
 
   const Trace& trace_;
@@ -70,7 +71,8 @@ class HostSampleRows {
   std::vector<float> weights_;                         // by row of the samples; 0: the period. Empty: no states
   std::vector<double> variation_, running_variation_;  // by ThreadId
   std::vector<bool> recorded_;                         // by ProcessId
-  std::vector<Rows> samples_, states_;                 // by ThreadId
+  std::vector<bool> starved_;           // by ProcessId: samples were taken only while its GPUs seemed to wait
+  std::vector<Rows> samples_, states_;  // by ThreadId
   std::vector<std::vector<std::pair<int64_t, double>>> rates_;  // by ProcessId: since when, period
 };
 

@@ -133,6 +133,26 @@ TEST(HostCodeTimes, RunningSamplesRepresentTheRunningTimeBetweenThem) {
     EXPECT_NEAR(static_cast<double>(each.time_ns), 60'000, 1'500);
 }
 
+// PROF_HOST_SAMPLES=starved: the recorder drops samples while it believes that the GPU works. A sample that it kept
+// does not represent the time of those.
+TEST(HostCodeTimes, AStarvedSampleDoesNotRepresentDroppedSamples) {
+  for (const int64_t period_ns : {600, 1000, 1400}) {
+    std::mt19937_64 random(static_cast<uint64_t>(period_ns));
+    SampledRun run(1000);
+    run.trace.host_sampling.starved_only = true;
+    int64_t kept = 0, time = 0;
+    for (int i = 0; i < 1000; ++i) {
+      time += period_ns;
+      if (random() % 2 == 0) run.sample(time, 1), ++kept;
+    }
+    run.state(0, time + 1, HostState::Running);
+    HostCodeTimes times(run.trace, host_sample_rows(run.views()));
+    times.add(0, {0, time + 1});
+    const HostCodeDivision division = times.divide([](uint32_t code) { return code; });
+    EXPECT_NEAR(static_cast<double>(division.sampled_ns()), static_cast<double>(kept * period_ns), 20'000) << period_ns;
+  }
+}
+
 // A program whose thread is in random stacks in random pieces. Returns how far the estimates of stack 1 are off.
 struct Experiment {
   double truth = 0, estimate = 0, half = 0;
