@@ -57,10 +57,11 @@ struct LiveError {
   uint64_t launches = 0, exact = 0, too_low = 0;
   double sum = 0;
   int64_t largest = 0;
-  void add(int64_t error) {
+  // `uncertain`: operations that may not have been in the queue yet.
+  void add(int64_t error, uint32_t uncertain) {
     ++launches;
     exact += error == 0 ? 1 : 0;
-    too_low += error < 0 ? 1 : 0;
+    too_low += error + uncertain < 0 ? 1 : 0;
     sum += static_cast<double>(error);
     if (std::abs(error) > std::abs(largest)) largest = error;
   }
@@ -73,8 +74,49 @@ struct LiveError {
   }
 };
 
+// The operations that other threads were launching when a launch was entered. Their calls had begun and had not
+// returned, so it is not known whether they were in the queue.
+class LaunchedMeanwhile {
+ public:
+  explicit LaunchedMeanwhile(const Trace& trace) : trace_(trace) {}
+  uint32_t operations(const HostEvent& launch) {
+    uint32_t sum = 0;
+    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const Thread& thread = trace_.threads[t];
+      if (ThreadId{t} == launch.thread || thread.process != trace_.thread(launch.thread).process) continue;
+      uint32_t row = thread.host.first;
+      for (uint32_t last = thread.host.last; row < last;) {
+        const uint32_t middle = row + (last - row) / 2;
+        (trace_.host[middle].begin_ns <= launch.begin_ns ? row = middle + 1 : last = middle);
+      }
+      constexpr uint32_t kDeepest = 8;  // calls inside each other
+      for (uint32_t i = 0; i < kDeepest && row > thread.host.first; ++i) {
+        const HostEvent& other = trace_.host[--row];
+        if (other.is_launch() && other.end_ns > launch.begin_ns && other.stream == launch.stream)
+          sum += operations_of(row);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  uint32_t operations_of(uint32_t row) {
+    if (operations_.empty()) {
+      operations_.resize(trace_.host.size());
+      for (const GpuOperation& operation : trace_.operations) {
+        if (operation.linked()) ++operations_[operation.launch];
+      }
+    }
+    return operations_[row];
+  }
+
+  const Trace& trace_;
+  std::vector<uint32_t> operations_;  // by row of Trace::host; empty: never asked for
+};
+
 std::vector<LiveError> live_errors(const AnalysisInput& input) {
   const Trace& trace = input.trace;
+  LaunchedMeanwhile meanwhile(trace);
   std::vector<LiveError> errors(trace.streams.size());
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
@@ -83,7 +125,8 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
     if (!trace.process_of(event).is_prof_log()) continue;  // logs of other tools have no live value
     if (!depth.known() || stream == kNone || !input.selection.in_window(event.begin_ns, event.begin_ns)) continue;
     if (!input.selection.has_thread(trace.thread(event.thread)) || !trace.process_of(event).has_live_depth()) continue;
-    errors[stream].add(static_cast<int64_t>(event.live_depth) - static_cast<int64_t>(depth.outstanding));
+    const int64_t error = static_cast<int64_t>(event.live_depth) - static_cast<int64_t>(depth.outstanding);
+    errors[stream].add(error, error < 0 ? meanwhile.operations(event) : 0);
   }
   return errors;
 }
