@@ -2,7 +2,7 @@
 """Checks what a wheel of libprof has. Usage: check_wheel.py WHEEL [LIKE], LIKE: the wheel for another processor.
 * Tag: the name of the file and the tag in it are py3-none-manylinux_2_28_PROCESSOR.
 * Files: those of LIKE, under the same names.
-* Processor: each ELF file is for that of the tag.
+* Processor: each ELF file is for that of the tag, and its segments are aligned to the largest page of its kernels.
 * Needs: no glibc symbol newer than 2.28, except files of lib/prof, which prof and libprof.so load at run time if the
   system suffices. Each of these has a limit of its own."""
 import os
@@ -15,15 +15,20 @@ from check_library import needed_versions, newer, readelf
 
 NAME = re.compile(r"libprof-[\d.]+-(py3-none-manylinux_(\d+)_(\d+)_(\w+))\.whl")
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}  # as readelf prints them
+PAGES = {"x86_64": 4 << 10, "aarch64": 64 << 10}  # bytes; RHEL 8 has pages of 64 KiB on aarch64
 # The newest allowed symbol of glibc, if it is not that of the tag. docs/install.md names these limits.
 OPTIONAL = {"lib/prof/libunwind.so.8": "2.34", "lib/prof/parquet/libprof_parquet.so": "2.32"}
 
 
 def elf_problems(path, name, machine, limit):
-    """(the newest needed version of glibc, what is wrong) of one ELF file"""
+    """what is wrong with one ELF file"""
     found = re.search(r"Machine: +(.+)", readelf("--file-header", path)).group(1)
     if found != MACHINES[machine]:
         yield f"{name} is for {found}"
+    segments = (line.split() for line in readelf("--program-headers", path).splitlines())
+    aligned = min(int(fields[-1], 16) for fields in segments if fields[:1] == ["LOAD"])
+    if aligned < PAGES[machine]:
+        yield f"{name} has a segment that is aligned to {aligned} bytes; {PAGES[machine]} is the least allowed"
     limit = next((other for end, other in OPTIONAL.items() if name.endswith(f"/{end}")), limit)
     newest, _ = needed_versions(path, limit)
     print(f"{name}: glibc symbols up to {newest}")
