@@ -1,6 +1,6 @@
 # The recipe of a Spack package. It has never run: Spack's registries cannot be reached where libprof is developed.
-# Use: copy it to packages/libprof/ of a Spack repository, then `spack dev-build libprof@0.1.0` in the sources. Spack has
-# no packages of protozero and of the modules of D3. Variants name their folders, by default those of Debian's packages.
+# Use: copy it to packages/libprof/ of a Spack repository, then `spack dev-build libprof@0.1.0` in the sources. Spack
+# has no packages of protozero and of the modules of D3. Variants name their folders, by default those of Debian's.
 from spack.package import *
 
 
