@@ -6,6 +6,7 @@ set(PROF_ZIG ${prof_root}/build/ziglang/ziglang CACHE PATH "folder of zig")
 if(NOT EXISTS ${PROF_ZIG}/zig)
   message(FATAL_ERROR "no zig in ${PROF_ZIG}. Run scripts/setup --static, or pass -DPROF_ZIG=FOLDER")
 endif()
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PROF_ZIG)  # the checks of compilers read this file again
 if(NOT PROF_STATIC_PROCESSOR)
   set(PROF_STATIC_PROCESSOR ${CMAKE_HOST_SYSTEM_PROCESSOR})
 endif()
