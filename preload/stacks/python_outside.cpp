@@ -27,6 +27,7 @@
 #include "preload/stacks/python/python_layouts.h"
 #include "preload/stacks/python/python_lines.h"
 #include "preload/stacks/python/python_text.h"
+#include "preload/stacks/python_loops.h"
 
 #include <algorithm>
 #include <cstring>
@@ -59,34 +60,43 @@ class OutsideMemory {
   mutable uint8_t window_[256];
 };
 
-// Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. One window
-// has several of them, so they are of nearly the same moment.
+// Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. Frames that
+// represent a run of the evaluation loop are on the native stack, outer ones at higher addresses. One window has several
+// of them, so they are of nearly the same moment.
 class FrameMemory {
  public:
+  explicit FrameMemory(const StackCopy& stack) : stack_{stack.low, stack.bytes} {}
   template <class T> bool read(uintptr_t at, T& to) const {
-    if (at < at_ || at - at_ > size_ || size_ - (at - at_) < sizeof to) {
-      constexpr size_t kInner = 256, kOuter = sizeof g_window - kInner;
-      at_ = at > kOuter ? at - kOuter : at;
-      size_ = read_outside(at_, g_window, sizeof g_window);
-      if (size_ < at - at_ + sizeof to) {
-        at_ = at;
-        size_ = at < 4096 ? 0 : read_outside(at, g_window, kInner);
-      }
-      if (size_ < sizeof to) {
-        size_ = 0;
+    const bool on_stack = at - stack_.at < stack_.size;
+    Window& window = on_stack ? entries_ : frames_;
+    if (!window.holds(at, sizeof to)) {
+      constexpr size_t kInner = 256, kOuter = sizeof g_windows[0] - kInner;
+      uint8_t* const bytes = g_windows[on_stack];
+      window.at = !on_stack && at > kOuter ? at - kOuter : at;
+      window.size = read_outside(window.at, bytes, sizeof g_windows[0]);
+      if (!window.holds(at, sizeof to)) window = {at, at < 4096 ? 0 : read_outside(at, bytes, kInner)};
+      if (!window.holds(at, sizeof to)) {
+        window = {};
         return false;
       }
     }
-    std::memcpy(&to, g_window + (at - at_), sizeof to);
+    std::memcpy(&to, g_windows[on_stack] + (at - window.at), sizeof to);
     return true;
   }
 
  private:
-  static uint8_t g_window[8192];  // the holder of the sampler's lock uses it
-  mutable uintptr_t at_ = 0;
-  mutable size_t size_ = 0;
+  struct Window {
+    uintptr_t at = 0;
+    size_t size = 0;
+    bool holds(uintptr_t from, size_t bytes) const {
+      return from >= at && from - at <= size && size - (from - at) >= bytes;
+    }
+  };
+  static uint8_t g_windows[2][8192];  // the holder of the sampler's lock uses it
+  Window stack_;
+  mutable Window frames_, entries_;
 };
-uint8_t FrameMemory::g_window[8192];
+uint8_t FrameMemory::g_windows[2][8192];
 
 constexpr uint32_t kMostChain = 512;
 constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
@@ -120,6 +130,8 @@ KnownPlace g_known_places[kPlaces];
 KnownState g_states[kStates];
 uint8_t g_lines[kMostLines];
 constinit Chain g_chain;
+constinit CopiedLoops g_loops;  // of the copy
+constinit RunsOfLoop g_runs;
 bool g_checked = false;
 uint32_t g_failed_checks = 0;
 
@@ -206,8 +218,8 @@ bool is_checked(const KnownPython& known, uintptr_t state, uint64_t handle) {
   return g_checked;
 }
 
-void read_chain(const PythonLayout& layout, uintptr_t at) {
-  const FrameMemory memory{};
+void read_chain(const PythonLayout& layout, const StackCopy& copy, uintptr_t at) {
+  const FrameMemory memory(copy);
   g_chain.count = 0;
   g_chain.whole = false;
   while (at != 0 && g_chain.count < kMostChain) {
@@ -222,8 +234,8 @@ void read_chain(const PythonLayout& layout, uintptr_t at) {
 
 // Whether a frame of the chain is reached from `inner` now, and is linked as it was read from there outwards. A frame
 // that was left keeps its links for a while, and they may lead to frames that were called since.
-bool chain_holds(const PythonLayout& layout, uintptr_t inner, uint32_t first) {
-  const FrameMemory memory{};
+bool chain_holds(const PythonLayout& layout, const StackCopy& copy, uintptr_t inner, uint32_t first) {
+  const FrameMemory memory(copy);
   for (uint32_t i = 0; inner != g_chain.at[first]; ++i) {
     PythonFrame now;
     if (inner == 0 || i == kMostChain || !read_frame(layout, memory, inner, now)) return false;
@@ -365,15 +377,6 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
   return words.id;
 }
 
-bool is_loop(const PythonInterpreter& python, uint64_t frame) { return frame - 1 - python.loop < python.loop_bytes; }
-
-// Native frames inside the evaluation loop.
-uint32_t loops_of(const PythonInterpreter& python, const CopiedStack& native) {
-  uint32_t loops = 0;
-  for (uint32_t i = 0; i < native.count; ++i) loops += is_loop(python, native.frames[i]);
-  return loops;
-}
-
 // Writes the frames from that one of the chain outwards. Returns the number of entries; kNone: one cannot be read.
 uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, PythonStack& to) {
   uint32_t entries = 0;
@@ -404,49 +407,49 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
   return entries;
 }
 
-constexpr uint32_t kSavedByCallee = 64;  // bytes below a frame's end in which it keeps its caller's registers
-
-// Sets the frame's position to that of the copy, if there is one word for it in [low, high).
-bool ran_there(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy, uint64_t low,
-               uint64_t high, PythonFrame& frame) {
+// Whether the copy's part of that loop has the address of an instruction of the frame's code.
+bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, PythonFrame& frame) {
+  const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
   if (low < copy.low || high <= low || high - copy.low > copy.bytes) return false;
-  return runs_code(layout, memory, {low, copy.data + (low - copy.low), high - low}, nullptr, 0, frame);
+  return runs_code(layout, OutsideMemory(), {low, copy.data + (low - copy.low), high - low}, nullptr, 0, frame);
 }
 
-// The part of the copy that a loop used: its frame, and the frames of what it called up to the next loop.
-struct PartOfCopy {
-  uint64_t low = 0, high = 0;  // 0: the copy has no such loop
-};
-PartOfCopy part_of_loop(const PythonInterpreter& python, const CopiedStack& native, uintptr_t loop_struct) {
-  PartOfCopy part;
-  for (uint32_t i = 0; i + 1 < native.count; ++i) {
-    if (!is_loop(python, native.frames[i])) continue;
-    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
-    part.high = end;
-    if (begin != 0 && loop_struct >= begin && loop_struct < end) return part;
-    part.low = end - kSavedByCallee;
+// outer_loops_fit() for versions whose loops have an entry frame.
+bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                       uint32_t loop) {
+  if (!g_loops.bounded) return ends_early;
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    if (g_chain.frame[i].code != 0) continue;
+    if (loop == g_loops.count) return ends_early;
+    PythonFrame entry;
+    if (loop_at(g_loops, g_chain.at[i]) != loop || !copied_entry(layout, copy, g_chain.at[i], entry) ||
+        entry.previous != g_chain.frame[i].previous)
+      return false;
+    ++loop;
+    if (i + 1 == g_chain.count || g_chain.frame[i + 1].code == 0) return loop == g_loops.count;
+    if (loop == g_loops.count) return ends_early;
+    if (!ran_there(layout, copy, loop, g_chain.frame[i + 1])) return false;
   }
-  return {};
+  return true;
 }
 
 // Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
-// code. The copy is of one moment. The chain was read while the thread ran.
-bool outer_loops_fit(const KnownPython& known, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
-                     uint32_t first) {
-  const PythonLayout& layout = *known.layout;
-  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return true;
+// code. The copy is of one moment. The chain was read while the thread ran. `loop`: the struct of the loop that ran the
+// first frame, up to 3.12; `index`: that of the loop.
+bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
+                     uint32_t index, uint32_t first) {
+  if (layout.code_start == kNone || native.stack_pointers == nullptr) return true;
   const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  if (layout.cframe == kNone) return outer_entries_fit(layout, copy, ends_early, first, index);
   for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
     PythonFrame& start = g_chain.frame[i + 1];
     uint64_t frame = 0;
     // The outermost struct is not on the stack.
     if (!copy.read(loop + layout.cframe + 8, loop) || !copy.read(loop + layout.cframe, frame)) return true;
-    const PartOfCopy part = part_of_loop(*known.python, native, loop);
-    if (part.high == 0) return ends_early;
-    if (frame != g_chain.at[i + 1] || start.code == 0 ||
-        !ran_there(layout, OutsideMemory(), copy, part.low, part.high, start))
-      return false;
+    const uint32_t outer = loop_at(g_loops, loop);
+    if (outer == kNone) return ends_early;
+    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, outer, start)) return false;
   }
   return true;
 }
@@ -479,9 +482,9 @@ bool is_struct(const PythonLayout& layout, uintptr_t state, uintptr_t wanted) {
   return true;
 }
 
-// Writes the frames from the loop with that struct outwards. Its part of the copy is [low, high). False: not proven.
+// Writes the frames from that struct's loop outwards. Its index among the copied loops is `loop`. False: not proven.
 bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                       const CopiedStack& native, uint64_t low, uint64_t high, PythonStack& to) {
+                       const CopiedStack& native, uint32_t loop, PythonStack& to) {
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
   const uintptr_t at = g_structs.at[index];
@@ -491,44 +494,69 @@ bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index
     return false;
   if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
     return false;
-  read_chain(layout, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, memory, copy, low, high, g_chain.frame[0]) ||
-      !outer_loops_fit(known, copy, native, at, 0))
+  read_chain(layout, copy, frame);
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, g_chain.frame[0]) ||
+      !outer_loops_fit(layout, copy, native, at, loop, 0))
     return false;
   const uint32_t entries = write_frames(known, memory, 0, to);
   const bool counted = (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
-  return chain_holds(layout, frame, 0) && OutsideMemory().read(at + layout.cframe, again) && again[0] == now[0] &&
-         again[1] == now[1] && is_struct(layout, state, at);
+  return chain_holds(layout, copy, frame, 0) && OutsideMemory().read(at + layout.cframe, again) &&
+         again[0] == now[0] && again[1] == now[1] && is_struct(layout, state, at);
+}
+
+// What the thread's loops are at now. It may go on while they are read, so there are some attempts.
+bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until) {
+  constexpr int kAttempts = 4;
+  for (int i = 0; i < kAttempts; ++i) {
+    uintptr_t top = 0;
+    if (!top_frame(layout, OutsideMemory(), state, top)) return false;
+    if (read_runs(layout, FrameMemory(copy), top, until, g_runs)) return true;
+  }
+  return false;
+}
+
+// The same as write_from_struct(), for the run of the loop at that index of g_runs.
+bool write_from_entry(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
+                      const CopiedStack& native, uint32_t loop, PythonStack& to) {
+  const PythonLayout& layout = *known.layout;
+  const uint64_t at = g_runs.entry[index], frame = g_runs.frame[index];
+  if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, at) != frame) return false;
+  read_chain(layout, copy, frame);
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, g_chain.frame[0]) ||
+      !outer_loops_fit(layout, copy, native, 0, loop, 0))
+    return false;
+  const uint32_t entries = write_frames(known, OutsideMemory(), 0, to);
+  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
+  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
+  if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
+  return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, at) &&
+         g_runs.frame[g_runs.count - 1] == frame;
 }
 
 // Writes the outer frames that the copy proves. False: there are none.
 bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
                         PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return false;
-  if (!read_structs(layout, OutsideMemory(), state)) return false;
+  const bool has_structs = layout.cframe != kNone;
+  if (layout.code_start == kNone || !g_loops.bounded) return false;
+  if (has_structs ? !read_structs(layout, OutsideMemory(), state) : !read_runs_now(layout, state, copy, 0))
+    return false;
   format::PythonFrameDef unknown;
   unknown.function = intern_lasting_string(format::kUnknownPythonFrames);
   const uint32_t unknown_id = define_python_place(unknown);
   if (unknown_id == 0) return false;
-  uint64_t inner_end = 0;
-  uint32_t inner = 0;
-  for (uint32_t i = 0; i + 1 < native.count; ++i) {
-    if (!is_loop(*known.python, native.frames[i])) continue;
-    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
-    if (begin == 0 || end <= begin) return false;
-    const uint64_t low = inner == 0 ? copy.low : inner_end - kSavedByCallee;
-    for (uint32_t k = 0; inner != 0 && k < g_structs.count; ++k) {
-      if (g_structs.at[k] - begin >= end - begin) continue;
+  const uint32_t runs = has_structs ? g_structs.count : g_runs.count;
+  for (uint32_t inner = 1; inner < g_loops.count && inner < to.most; ++inner) {
+    for (uint32_t k = 0; k < runs; ++k) {
+      if (loop_at(g_loops, has_structs ? g_structs.at[k] : g_runs.entry[k]) != inner) continue;
       to.count = 0;
       to.flags = format::kStackPythonInner;
-      while (to.count < inner && to.count + 1 < to.most)
-        to.frames[to.count++] = format::python_frame_word(unknown_id, true);
-      if (to.count == inner && write_from_struct(known, state, k, copy, native, low, end, to)) return true;
+      while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
+      if (has_structs ? write_from_struct(known, state, k, copy, native, inner, to)
+                      : write_from_entry(known, state, k, copy, native, inner, to))
+        return true;
     }
-    inner_end = end;
-    ++inner;
   }
   return false;
 }
@@ -539,9 +567,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
                            PythonStack& to) {
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
-  const uint32_t loops = loops_of(*known.python, native);
-  if (top == 0) return loops == 0 ? PythonLook::None : PythonLook::Moved;
-  read_chain(layout, top);
+  if (top == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
+  read_chain(layout, copy, top);
   if (!g_chain.whole) return PythonLook::Moved;
   uintptr_t loop = 0;
   const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
@@ -550,18 +577,18 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   if (ran && g_chain.frame[first].code != 0 &&
       !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
     return PythonLook::Moved;
-  if (!outer_loops_fit(known, copy, native, loop, first)) return PythonLook::Moved;
+  if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
   const uint32_t entries = write_frames(known, memory, first, to);
   if (entries == kNone) return PythonLook::Moved;
   // Twice: a program that repeats itself may be in the same wrong moments at two readings.
   for (int reading = 0; reading < 2; ++reading) {
     uintptr_t inner = 0;
-    if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, inner, first))
+    if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, copy, inner, first))
       return PythonLook::Moved;
   }
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
-  return counted && loops != entries ? PythonLook::Moved : PythonLook::Found;
+  return counted && g_loops.count != entries ? PythonLook::Moved : PythonLook::Found;
 }
 
 }  // namespace
@@ -579,6 +606,7 @@ PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const Cop
   const uintptr_t state = state_of(known, handle);
   if (state == 0 || !is_checked(known, state, handle)) return PythonLook::None;
   if (!top_frame(layout, memory, state, top)) return PythonLook::None;
+  find_loops(known.python->loop, known.python->loop_bytes, copy, native, g_loops);
   const PythonLook all = read_all_frames(known, state, top, copy, native, registers, register_count, to);
   return all == PythonLook::Moved && write_outer_frames(known, state, copy, native, to) ? PythonLook::Outer : all;
 }
