@@ -1,5 +1,5 @@
 // Which runs of CPython's evaluation loop does the copy of a native stack have, and which Python frame did each of them
-// run (3.13 and newer)? python_outside.cpp calls it on the helper thread. Nothing but the copy is read.
+// run (3.12 and newer)? python_outside.cpp calls it on the helper thread. Nothing but the copy is read.
 //
 // Each run has an entry frame among the local variables of the loop's native frame. It is a link of the thread's chain
 // of Python frames, and leads to the frame that the outer run was at:

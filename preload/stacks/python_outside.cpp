@@ -440,7 +440,7 @@ bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const Co
                      uint32_t index, uint32_t first) {
   if (layout.code_start == kNone || native.stack_pointers == nullptr) return true;
   const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
-  if (layout.cframe == kNone) return outer_entries_fit(layout, copy, ends_early, first, index);
+  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, index);
   for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
     PythonFrame& start = g_chain.frame[i + 1];
@@ -538,7 +538,7 @@ bool write_from_entry(const KnownPython& known, uintptr_t state, uint32_t index,
 bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
                         PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  const bool has_structs = layout.cframe != kNone;
+  const bool has_structs = !layout.has_entry_frames();
   if (layout.code_start == kNone || !g_loops.bounded) return false;
   if (has_structs ? !read_structs(layout, OutsideMemory(), state) : !read_runs_now(layout, state, copy, 0))
     return false;
