@@ -572,10 +572,10 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   if (!g_chain.whole) return PythonLook::Moved;
   uintptr_t loop = 0;
   const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
-  if (first == kNone) return PythonLook::Moved;
+  // A copied loop whose frames have returned since has only its entry in the chain.
+  if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && g_chain.frame[first].code != 0 &&
-      !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
+  if (ran && !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
     return PythonLook::Moved;
   if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
   const uint32_t entries = write_frames(known, memory, first, to);
