@@ -507,11 +507,11 @@ bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index
 
 // What the thread's loops are at now. It may go on while they are read, so there are some attempts.
 bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until) {
-  constexpr int kAttempts = 4;
+  constexpr int kAttempts = 16;
   for (int i = 0; i < kAttempts; ++i) {
     uintptr_t top = 0;
     if (!top_frame(layout, OutsideMemory(), state, top)) return false;
-    if (read_runs(layout, FrameMemory(copy), top, until, g_runs)) return true;
+    if (read_runs(layout, FrameMemory(copy), top, until, g_runs) && g_runs.count != 0) return true;
   }
   return false;
 }

@@ -89,6 +89,39 @@ class Served:
         return spin(other)
 
 
+def first_caller(number):
+    return leaf(number, 0)
+
+
+def second_caller(number):
+    return leaf(number, 1)
+
+
+def leaf(number, which):
+    return number // LEAVES[which]
+
+
+class FirstLeaf:
+    def __rfloordiv__(self, other):
+        return functools.reduce(add_one, range(3), other)
+
+
+class SecondLeaf:
+    def __rfloordiv__(self, other):
+        return bytes(map(add_two, range(3)))
+
+
+def add_one(total, number):
+    return spin(total + number)
+
+
+def add_two(number):
+    return spin(number)
+
+
+LEAVES = FirstLeaf(), SecondLeaf()
+
+
 async def handle(seconds):
     served = Served(3)
     end = time.process_time() + seconds
@@ -96,6 +129,10 @@ async def handle(seconds):
         for _ in range(50):
             served + 1
             served[2]
+            if chance():
+                first_caller(1)
+            else:
+                second_caller(1)
             if chance():
                 len(served)
 
