@@ -99,11 +99,13 @@ class FrameMemory {
 uint8_t FrameMemory::g_windows[2][8192];
 
 constexpr uint32_t kMostChain = 512;
+constexpr uint64_t kNoPosition = ~0ull >> 1;
 constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
 
 struct Chain {
   uintptr_t at[kMostChain] = {};
   PythonFrame frame[kMostChain];
+  uint64_t shown[kMostChain] = {};  // position to write; kNoPosition: the copy was at another one
   uint32_t count = 0;
   bool whole = false;
 };
@@ -114,6 +116,14 @@ struct KnownPlace {
   uint32_t id;
 };
 constexpr uint32_t kPlaces = 4096;
+
+// The caller of a function in the same run of the loop, as chains showed it.
+struct KnownCaller {
+  uint64_t code, caller, position;  // caller 0: the run began with the function
+  uint32_t seen;
+  bool varies, position_varies;
+};
+constexpr uint32_t kCallers = 2048;
 
 // A thread's state, found in the interpreter's list.
 struct KnownState {
@@ -127,6 +137,7 @@ constexpr uint32_t kHidden = ~0u;
 
 // Only one thread at a time uses these: the holder of the sampler's lock.
 KnownPlace g_known_places[kPlaces];
+KnownCaller g_callers[kCallers];
 KnownState g_states[kStates];
 uint8_t g_lines[kMostLines];
 constinit Chain g_chain;
@@ -226,6 +237,7 @@ void read_chain(const PythonLayout& layout, const StackCopy& copy, uintptr_t at)
     PythonFrame frame;
     if (at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1) return;
     g_chain.at[g_chain.count] = at;
+    g_chain.shown[g_chain.count] = frame.position;
     g_chain.frame[g_chain.count++] = frame;
     at = frame.previous;
   }
@@ -286,28 +298,39 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
   return found;
 }
 
-// Whether the copied loop ran this code: the address of its next instruction is in a register, or on the stack of a
+struct InstructionRange {
+  uint64_t first = 0, end = 0;
+  // Whether it is the address of an instruction after the first one.
+  bool has_next(uint64_t word) const { return word > first && word <= end && word % 2 == 0; }
+};
+
+bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t code, InstructionRange& to) {
+  constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
+  uint64_t units = 0;
+  if (!memory.read(code + kCodeUnits, units) || units > (1u << 24)) return false;
+  to = {code + layout.code_start, code + layout.code_start + units * 2};
+  return true;
+}
+
+// Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a register, or on the stack of a
 // function that the loop called. A single such address in the registers becomes the frame's position, because the one
 // in the frame may be a later one.
 bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
-               const uint64_t* registers, uint32_t register_count, PythonFrame& frame) {
-  constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
-  uint64_t units = 0;
-  if (!memory.read(frame.code + kCodeUnits, units) || units > (1u << 24)) return false;
-  const uint64_t first = frame.code + layout.code_start, end = first + units * 2;
-  const auto inside = [&](uint64_t word) { return word > first && word <= end && word % 2 == 0; };
+               const uint64_t* registers, uint32_t register_count, uint32_t index) {
+  InstructionRange code;
+  if (!instructions_of(layout, memory, g_chain.frame[index].code, code)) return false;
   uint64_t next = 0;
   uint32_t found = 0;
   for (uint32_t i = 0; i < register_count; ++i) {
-    if (!inside(registers[i]) || registers[i] == next) continue;
+    if (!code.has_next(registers[i]) || registers[i] == next) continue;
     next = registers[i];
     ++found;
   }
-  if (found == 1) frame.position = next - 2;
+  if (found == 1) g_chain.shown[index] = next - 2;
   for (size_t at = 0; at + 8 <= copy.bytes && found == 0; at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, copy.data + at, 8);
-    found += inside(word);
+    found += code.has_next(word);
   }
   return found != 0;
 }
@@ -338,7 +361,8 @@ uint32_t define_place(const PythonInterpreter& python, const PythonLayout& layou
   if (type != reinterpret_cast<uintptr_t>(python.code_type)) return kHidden;
   const uint32_t traceable = layout.code_first_traceable();
   int32_t first = 0;
-  if (traceable != kNone && frame.owner != kOwnedByGenerator) {
+  const bool has_position = frame.position != kNoPosition;
+  if (traceable != kNone && frame.owner != kOwnedByGenerator && has_position) {
     if (!memory.read(code + traceable, first)) return 0;
     if (offset_of(layout, frame) < int64_t{first} * 2) return kHidden;
   }
@@ -353,7 +377,7 @@ uint32_t define_place(const PythonInterpreter& python, const PythonLayout& layou
   const std::string_view name_text = text_of(layout, memory, words.name, room);
   if (name_text.empty()) return 0;
   def.function = intern_lasting_string(name_text);
-  if (lines <= sizeof g_lines && memory.bytes(words.lines + layout.bytes_data, g_lines, lines)) {
+  if (has_position && lines <= sizeof g_lines && memory.bytes(words.lines + layout.bytes_data, g_lines, lines)) {
     def.line = python_line(layout.lines, {reinterpret_cast<const char*>(g_lines), lines}, def.first_line,
                            offset_of(layout, frame));
   }
@@ -377,41 +401,102 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
   return words.id;
 }
 
+// The copy has the frame that each run of the loop was at. The callers of that frame in the same run are known only from
+// the chain, which may have got others since. They are written if the function had no other caller in all chains that
+// were read so far.
+uint64_t caller_of(uint32_t index) {
+  const bool begins = g_chain.frame[index].entry || index + 1 == g_chain.count;
+  return begins ? 0 : g_chain.frame[index + 1].code;
+}
+
+KnownCaller& known_caller(uint64_t code) {
+  static_assert(kCallers == 1u << 11);
+  return g_callers[(code >> 4) * 0x9e3779b97f4a7c15 >> 53];
+}
+
+bool has_one_caller(uint32_t index) {
+  constexpr uint32_t kEnough = 8;
+  const KnownCaller& known = known_caller(g_chain.frame[index].code);
+  if (known.code != g_chain.frame[index].code || known.caller != caller_of(index) || known.varies ||
+      known.seen < kEnough)
+    return false;
+  if (known.caller != 0 && known.position_varies) g_chain.shown[index + 1] = kNoPosition;
+  return true;
+}
+
+// Learns from a chain that was valid when it was read.
+void learn_callers(uint32_t first) {
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    const uint64_t code = g_chain.frame[i].code, caller = caller_of(i);
+    if (code == 0) continue;
+    const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
+    KnownCaller& known = known_caller(code);
+    if (known.code != code) known = {code, caller, position, 0, false, false};
+    known.varies |= known.caller != caller;
+    known.position_varies |= known.position != position;
+    ++known.seen;
+  }
+}
+
 // Writes the frames from that one of the chain outwards. Returns the number of entries; kNone: one cannot be read.
-uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, PythonStack& to) {
+// `unknown`: the frame that represents callers that are not known; 0: they are those of the chain.
+uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, uint32_t unknown,
+                      PythonStack& to) {
   uint32_t entries = 0;
-  bool in_loop = false;
+  bool in_loop = false, shows = true;  // shows: the frame is not a caller that is not known
+  const auto add = [&](uint32_t id) {
+    if (to.count == to.most) to.flags |= format::kStackPythonCut;
+    else to.frames[to.count++] = format::python_frame_word(id, false);
+    in_loop = true;
+    return (to.flags & format::kStackPythonCut) == 0;
+  };
   const auto end_loop = [&] {
     if (in_loop) to.frames[to.count - 1] |= format::kPythonEntry;
     in_loop = false;
+    shows = true;
     ++entries;
   };
   for (uint32_t i = first; i < g_chain.count; ++i) {
-    const PythonFrame& frame = g_chain.frame[i];
-    if (frame.code == 0) {
+    if (g_chain.frame[i].code == 0) {
       end_loop();
       continue;
     }
-    const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
-    if (id == 0) return kNone;
-    if (id != kHidden) {
-      if (to.count == to.most) {
-        to.flags |= format::kStackPythonCut;
-        return entries;
-      }
-      to.frames[to.count++] = format::python_frame_word(id, false);
-      in_loop = true;
+    if (shows) {
+      PythonFrame frame = g_chain.frame[i];
+      shows = unknown == 0 || has_one_caller(i);
+      frame.position = g_chain.shown[i];
+      const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
+      if (id == 0) return kNone;
+      if (id != kHidden && !add(id)) return entries;
+      if (!shows && !add(unknown)) return entries;
     }
-    if (frame.entry) end_loop();
+    if (g_chain.frame[i].entry) end_loop();
   }
   return entries;
 }
 
-// Whether the copy's part of that loop has the address of an instruction of the frame's code.
-bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, PythonFrame& frame) {
+// Whether the copy's part of that loop has the address of an instruction of the code of that frame of the chain. The
+// frame's position is that of the copy, which the frame itself may have left since.
+bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, uint32_t index) {
+  constexpr uint64_t kLongest = 2 + 2 * 9;  // bytes of an instruction with its caches
   const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
-  if (low < copy.low || high <= low || high - copy.low > copy.bytes) return false;
-  return runs_code(layout, OutsideMemory(), {low, copy.data + (low - copy.low), high - low}, nullptr, 0, frame);
+  InstructionRange code;
+  if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
+      !instructions_of(layout, OutsideMemory(), g_chain.frame[index].code, code))
+    return false;
+  uint64_t next = 0;
+  bool several = false, fits = false;
+  for (uint64_t at = low; at + 8 <= high; at += 8) {
+    uint64_t word = 0;
+    if (!copy.read(at, word) || !code.has_next(word)) continue;
+    several |= next != 0 && word != next;
+    fits |= word - g_chain.frame[index].position - 1 < kLongest;
+    next = word;
+  }
+  if (next == 0) return false;
+  if (!several) g_chain.shown[index] = next - 2;
+  else if (!fits) g_chain.shown[index] = kNoPosition;
+  return true;
 }
 
 // outer_loops_fit() for versions whose loops have an entry frame.
@@ -428,7 +513,7 @@ bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool e
     ++loop;
     if (i + 1 == g_chain.count || g_chain.frame[i + 1].code == 0) return loop == g_loops.count;
     if (loop == g_loops.count) return ends_early;
-    if (!ran_there(layout, copy, loop, g_chain.frame[i + 1])) return false;
+    if (!ran_there(layout, copy, loop, i + 1)) return false;
   }
   return true;
 }
@@ -443,13 +528,13 @@ bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const Co
   if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, index);
   for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
-    PythonFrame& start = g_chain.frame[i + 1];
+    const PythonFrame& start = g_chain.frame[i + 1];
     uint64_t frame = 0;
     // The outermost struct is not on the stack.
     if (!copy.read(loop + layout.cframe + 8, loop) || !copy.read(loop + layout.cframe, frame)) return true;
     const uint32_t outer = loop_at(g_loops, loop);
     if (outer == kNone) return ends_early;
-    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, outer, start)) return false;
+    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, outer, i + 1)) return false;
   }
   return true;
 }
@@ -484,7 +569,7 @@ bool is_struct(const PythonLayout& layout, uintptr_t state, uintptr_t wanted) {
 
 // Writes the frames from that struct's loop outwards. Its index among the copied loops is `loop`. False: not proven.
 bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                       const CopiedStack& native, uint32_t loop, PythonStack& to) {
+                       const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
   const uintptr_t at = g_structs.at[index];
@@ -495,10 +580,10 @@ bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index
   if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
     return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, g_chain.frame[0]) ||
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, 0) ||
       !outer_loops_fit(layout, copy, native, at, loop, 0))
     return false;
-  const uint32_t entries = write_frames(known, memory, 0, to);
+  const uint32_t entries = write_frames(known, memory, 0, unknown, to);
   const bool counted = (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
   return chain_holds(layout, copy, frame, 0) && OutsideMemory().read(at + layout.cframe, again) &&
@@ -518,15 +603,15 @@ bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy&
 
 // The same as write_from_struct(), for the run of the loop at that index of g_runs.
 bool write_from_entry(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                      const CopiedStack& native, uint32_t loop, PythonStack& to) {
+                      const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
   const PythonLayout& layout = *known.layout;
   const uint64_t at = g_runs.entry[index], frame = g_runs.frame[index];
   if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, at) != frame) return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, g_chain.frame[0]) ||
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, 0) ||
       !outer_loops_fit(layout, copy, native, 0, loop, 0))
     return false;
-  const uint32_t entries = write_frames(known, OutsideMemory(), 0, to);
+  const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
@@ -553,9 +638,11 @@ bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCo
       to.count = 0;
       to.flags = format::kStackPythonInner;
       while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
-      if (has_structs ? write_from_struct(known, state, k, copy, native, inner, to)
-                      : write_from_entry(known, state, k, copy, native, inner, to))
+      if (has_structs ? write_from_struct(known, state, k, copy, native, inner, unknown_id, to)
+                      : write_from_entry(known, state, k, copy, native, inner, unknown_id, to)) {
+        learn_callers(0);
         return true;
+      }
     }
   }
   return false;
@@ -575,10 +662,10 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
+  if (ran && !runs_code(layout, memory, copy, registers, register_count, first))
     return PythonLook::Moved;
   if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
-  const uint32_t entries = write_frames(known, memory, first, to);
+  const uint32_t entries = write_frames(known, memory, first, 0, to);
   if (entries == kNone) return PythonLook::Moved;
   // Twice: a program that repeats itself may be in the same wrong moments at two readings.
   for (int reading = 0; reading < 2; ++reading) {
@@ -588,7 +675,9 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   }
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
-  return counted && g_loops.count != entries ? PythonLook::Moved : PythonLook::Found;
+  if (counted && g_loops.count != entries) return PythonLook::Moved;
+  learn_callers(first);
+  return PythonLook::Found;
 }
 
 }  // namespace
@@ -643,6 +732,7 @@ uint64_t python_gil_holder() {
 
 void forget_python_outside() {
   std::memset(static_cast<void*>(g_known_places), 0, sizeof g_known_places);
+  std::memset(static_cast<void*>(g_callers), 0, sizeof g_callers);
   std::memset(static_cast<void*>(g_states), 0, sizeof g_states);
   g_checked = false;
   g_failed_checks = 0;
