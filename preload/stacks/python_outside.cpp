@@ -327,10 +327,10 @@ bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const St
     ++found;
   }
   if (found == 1) g_chain.shown[index] = next - 2;
-  for (size_t at = 0; at + 8 <= copy.bytes && found == 0; at += 8) {
+  const uint64_t end = g_loops.bounded && g_loops.count != 0 ? g_loops.at[0].end : copy.low + copy.bytes;
+  for (uint64_t at = copy.low; at + 8 <= end && found == 0; at += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, copy.data + at, 8);
-    found += code.has_next(word);
+    found += copy.read(at, word) && code.has_next(word);
   }
   return found != 0;
 }
