@@ -122,6 +122,7 @@ struct KnownCaller {
   uint64_t code, caller, position;  // caller 0: the run began with the function
   uint32_t seen;
   bool varies, position_varies;
+  bool starts_runs;  // through code that is not Python
 };
 constexpr uint32_t kCallers = 2048;
 
@@ -431,7 +432,8 @@ void learn_callers(uint32_t first) {
     if (code == 0) continue;
     const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
     KnownCaller& known = known_caller(code);
-    if (known.code != code) known = {code, caller, position, 0, false, false};
+    if (known.code != code) known = {code, caller, position, 0, false, false, false};
+    known.starts_runs |= i != first && (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
     known.varies |= known.caller != caller;
     known.position_varies |= known.position != position;
     ++known.seen;
@@ -529,12 +531,16 @@ bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const Co
   for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
     const PythonFrame& start = g_chain.frame[i + 1];
-    uint64_t frame = 0;
+    uint64_t frame = 0, outer = 0;
+    if (!copy.read(loop + layout.cframe + 8, outer)) return ends_early;
     // The outermost struct is not on the stack.
-    if (!copy.read(loop + layout.cframe + 8, loop) || !copy.read(loop + layout.cframe, frame)) return true;
-    const uint32_t outer = loop_at(g_loops, loop);
-    if (outer == kNone) return ends_early;
-    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, outer, i + 1)) return false;
+    if (loop_at(g_loops, outer) == kNone) return ends_early || index + 1 == g_loops.count;
+    // All structs have the same place in their frames. Elsewhere may be one of an earlier run.
+    const uint64_t from_end = g_loops.at[index].end - loop;
+    if (loop_at(g_loops, outer) != ++index || g_loops.at[index].end - outer != from_end) return false;
+    loop = outer;
+    if (!copy.read(loop + layout.cframe, frame)) return false;
+    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, index, i + 1)) return false;
   }
   return true;
 }
@@ -664,6 +670,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
   if (ran && !runs_code(layout, memory, copy, registers, register_count, first))
     return PythonLook::Moved;
+  // Another struct may have been in the same place of the stack before.
+  if (layout.cframe != kNone && g_loops.bounded && loop_at(g_loops, loop) != 0) return PythonLook::Moved;
   if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
   const uint32_t entries = write_frames(known, memory, first, 0, to);
   if (entries == kNone) return PythonLook::Moved;
