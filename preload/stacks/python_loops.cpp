@@ -12,8 +12,7 @@ void find_loops(uint64_t loop, uint64_t loop_bytes, const StackCopy& copy, const
   for (uint32_t i = 0; i < native.count && to.count < format::kMaxStackFrames; ++i) {
     if (native.frames[i] - 1 - loop >= loop_bytes) continue;
     CopiedLoop found;
-    if (to.bounded && i + 1 < native.count)
-      found = {low, native.stack_pointers[i], native.stack_pointers[i + 1]};
+    if (to.bounded && i + 1 < native.count) found = {low, native.stack_pointers[i], native.stack_pointers[i + 1]};
     to.bounded &= found.begin >= copy.low && found.end > found.begin && found.end - copy.low <= copy.bytes;
     low = found.end - kSavedByCallee;
     to.at[to.count++] = found;

@@ -425,15 +425,22 @@ bool has_one_caller(uint32_t index) {
   return true;
 }
 
-// Learns from a chain that was valid when it was read.
-void learn_callers(uint32_t first) {
+// Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that was
+// called since may have its memory, and the copy may have an address of its code that was stored long before.
+bool starts_runs(bool suspended) {
+  const KnownCaller& known = known_caller(g_chain.frame[0].code);
+  return suspended || (known.code == g_chain.frame[0].code && known.starts_runs);
+}
+
+// Learns from a chain that was valid when it was read. `suspended`: its first frame had started another run.
+void learn_callers(uint32_t first, bool suspended) {
   for (uint32_t i = first; i < g_chain.count; ++i) {
     const uint64_t code = g_chain.frame[i].code, caller = caller_of(i);
     if (code == 0) continue;
     const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
     KnownCaller& known = known_caller(code);
     if (known.code != code) known = {code, caller, position, 0, false, false, false};
-    known.starts_runs |= i != first && (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
+    known.starts_runs |= i == first ? suspended : (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
     known.varies |= known.caller != caller;
     known.position_varies |= known.position != position;
     ++known.seen;
@@ -447,8 +454,10 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
   uint32_t entries = 0;
   bool in_loop = false, shows = true;  // shows: the frame is not a caller that is not known
   const auto add = [&](uint32_t id) {
-    if (to.count == to.most) to.flags |= format::kStackPythonCut;
-    else to.frames[to.count++] = format::python_frame_word(id, false);
+    if (to.count == to.most)
+      to.flags |= format::kStackPythonCut;
+    else
+      to.frames[to.count++] = format::python_frame_word(id, false);
     in_loop = true;
     return (to.flags & format::kStackPythonCut) == 0;
   };
@@ -496,8 +505,10 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
     next = word;
   }
   if (next == 0) return false;
-  if (!several) g_chain.shown[index] = next - 2;
-  else if (!fits) g_chain.shown[index] = kNoPosition;
+  if (!several)
+    g_chain.shown[index] = next - 2;
+  else if (!fits)
+    g_chain.shown[index] = kNoPosition;
   return true;
 }
 
@@ -586,14 +597,14 @@ bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index
   if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
     return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, 0) ||
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
       !outer_loops_fit(layout, copy, native, at, loop, 0))
     return false;
   const uint32_t entries = write_frames(known, memory, 0, unknown, to);
   const bool counted = (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
-  return chain_holds(layout, copy, frame, 0) && OutsideMemory().read(at + layout.cframe, again) &&
-         again[0] == now[0] && again[1] == now[1] && is_struct(layout, state, at);
+  return chain_holds(layout, copy, frame, 0) && OutsideMemory().read(at + layout.cframe, again) && again[0] == now[0] &&
+         again[1] == now[1] && is_struct(layout, state, at);
 }
 
 // What the thread's loops are at now. It may go on while they are read, so there are some attempts.
@@ -614,7 +625,7 @@ bool write_from_entry(const KnownPython& known, uintptr_t state, uint32_t index,
   const uint64_t at = g_runs.entry[index], frame = g_runs.frame[index];
   if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, at) != frame) return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, copy, loop, 0) ||
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
       !outer_loops_fit(layout, copy, native, 0, loop, 0))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
@@ -646,7 +657,7 @@ bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCo
       while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
       if (has_structs ? write_from_struct(known, state, k, copy, native, inner, unknown_id, to)
                       : write_from_entry(known, state, k, copy, native, inner, unknown_id, to)) {
-        learn_callers(0);
+        learn_callers(0, k != 0);
         return true;
       }
     }
@@ -668,8 +679,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && !runs_code(layout, memory, copy, registers, register_count, first))
-    return PythonLook::Moved;
+  if (ran && !runs_code(layout, memory, copy, registers, register_count, first)) return PythonLook::Moved;
   // Another struct may have been in the same place of the stack before.
   if (layout.cframe != kNone && g_loops.bounded && loop_at(g_loops, loop) != 0) return PythonLook::Moved;
   if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
@@ -684,7 +694,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
   if (counted && g_loops.count != entries) return PythonLook::Moved;
-  learn_callers(first);
+  learn_callers(first, false);
   return PythonLook::Found;
 }
 
