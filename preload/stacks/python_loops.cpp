@@ -37,13 +37,18 @@ bool copied_entry(const PythonLayout& layout, const StackCopy& copy, uint64_t at
 }
 
 uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const CopiedLoops& loops, uint32_t loop,
-                       uint64_t entry) {
-  if (loop == 0 || !loops.bounded || (loop == 1 && loops.starts_in_loop)) return 0;
+                       uint64_t mark) {
+  if (loop == 0 || !loops.bounded) return 0;
+  if (!layout.has_entry_frames()) {
+    uint64_t frame = 0;
+    return copy.read(mark + layout.cframe, frame) ? frame : 0;
+  }
+  if (loop == 1 && loops.starts_in_loop) return 0;
   const CopiedLoop &outer = loops.at[loop], &inner = loops.at[loop - 1];
-  const uint64_t from_end = outer.end - entry;
+  const uint64_t from_end = outer.end - mark;
   PythonFrame here, next;
   // All entries have the same code (none) and instruction.
-  if (from_end > inner.end - inner.begin || !copied_entry(layout, copy, entry, here) ||
+  if (from_end > inner.end - inner.begin || !copied_entry(layout, copy, mark, here) ||
       !copied_entry(layout, copy, inner.end - from_end, next) || here.owner != next.owner || here.code != next.code ||
       here.position != next.position)
     return 0;

@@ -1,7 +1,8 @@
-// Which runs of CPython's evaluation loop does the copy of a native stack have, and which Python frame did each of them
-// run (3.12 and newer)? python_outside.cpp calls it on the helper thread. Nothing but the copy is read.
+// Which runs of CPython's evaluation loop does the copy of a native stack have, and which Python frame was each of them
+// at? python_outside.cpp calls it on the helper thread.
 //
-// Each run has an entry frame among the local variables of the loop's native frame. It is a link of the thread's chain
+// Each run has a mark among the local variables of the loop's native frame. Its address identifies the run. The marks of
+// a thread are a list, which begins in its state. In 3.13 and newer, a mark is an entry frame. It is a link of the chain
 // of Python frames, and leads to the frame that the outer run was at:
 //
 //   native stack        run 0's frame              run 1's frame              run 2's frame
@@ -9,7 +10,8 @@
 //                              ^     |                    ^     |                    ^     |
 //   Python frames   inner ... -+     +-> frame ... frame -+     +-> frame ... frame -+     +-> 0
 //
-// So the address of an entry identifies its run, and the copy contains what each run but the innermost was at.
+// In 3.11 and 3.12 it is a struct with the frame that its own run is at, and the struct of the outer run. So the copy contains
+// what each run but the innermost was at. Up to 3.10 there are no marks.
 #pragma once
 
 #include "preload/format/stack_definitions.h"
@@ -42,19 +44,27 @@ uint32_t loop_at(const CopiedLoops& loops, uint64_t address);
 // The entry frame at that address, as the copy has it. False: there is none.
 bool copied_entry(const PythonLayout& layout, const StackCopy& copy, uint64_t at, PythonFrame& entry);
 
-// The frame that a run was at when the copy was made; 0: the copy does not show it. `loop`: its index. `entry`: the
-// address of its entry. The entry of the next inner run has the same place in its frame.
+// The frame that a run was at when the copy was made; 0: the copy does not show it. `loop`: its index. `mark`: the
+// address of its mark. That of the next inner run has the same place in its frame.
 uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const CopiedLoops& loops, uint32_t loop,
-                       uint64_t entry);
+                       uint64_t mark);
 
-// What each run of the loop is at, by a walk from a thread's innermost frame outwards.
+// What the runs of a thread are at, innermost first.
 struct RunsOfLoop {
   static constexpr uint32_t kMost = 256;
-  uint64_t entry[kMost] = {}, frame[kMost] = {};
+  uint64_t mark[kMost] = {};
+  uint64_t frame[kMost] = {};
   uint32_t count = 0;
+  bool add(uint64_t at, uint64_t its_frame) {
+    if (count == kMost) return false;
+    mark[count] = at;
+    frame[count++] = its_frame;
+    return true;
+  }
 };
 
-// Walks outwards to the last frame, or to the entry `until`. False: it is not reached.
+// Walks outwards to the last frame, or to the mark `until`. `top`: the thread's innermost frame. False: it is not
+// reached. 3.13 and newer.
 template <class Memory>
 bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, uintptr_t until, RunsOfLoop& to) {
   constexpr uint32_t kMostFrames = 1024;
@@ -65,13 +75,26 @@ bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, 
     if (i == kMostFrames || at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1)
       return false;
     if (frame.code == 0) {
-      if (to.count == RunsOfLoop::kMost) return false;
-      to.entry[to.count] = at;
-      to.frame[to.count++] = begin;
+      if (!to.add(at, begin)) return false;
       if (at == until) return true;
       begin = frame.previous;
     }
     at = frame.previous;
+  }
+  return until == 0;
+}
+
+// The same for 3.11 and 3.12. `innermost`: the first struct. The last one belongs to the thread, not to a run.
+template <class Memory>
+bool read_structs(const PythonLayout& layout, const Memory& memory, uintptr_t innermost, uintptr_t until,
+                  RunsOfLoop& to) {
+  to.count = 0;
+  for (uintptr_t at = innermost; at != 0;) {
+    uintptr_t frame = 0, outer = 0;
+    if (!memory.read(at + layout.cframe, frame) || !memory.read(at + layout.cframe + 8, outer) || !to.add(at, frame))
+      return false;
+    if (at == until) return true;
+    at = outer;
   }
   return until == 0;
 }

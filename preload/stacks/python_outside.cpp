@@ -143,7 +143,7 @@ KnownState g_states[kStates];
 uint8_t g_lines[kMostLines];
 constinit Chain g_chain;
 constinit CopiedLoops g_loops;  // of the copy
-constinit RunsOfLoop g_runs;
+constinit RunsOfLoop g_runs, g_runs_again;
 bool g_checked = false;
 uint32_t g_failed_checks = 0;
 
@@ -556,107 +556,61 @@ bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const Co
   return true;
 }
 
-struct LoopStructs {
-  uintptr_t at[kMostChain] = {};
-  uint32_t count = 0;  // the last one belongs to the thread, not to a loop
-};
-constinit LoopStructs g_structs;
-
-bool read_structs(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state) {
-  g_structs.count = 0;
-  uintptr_t at = 0;
-  if (!memory.read(state + layout.thread_frame, at)) return false;
-  while (at != 0 && g_structs.count < kMostChain) {
-    g_structs.at[g_structs.count++] = at;
-    if (!memory.read(at + layout.cframe + 8, at)) return false;  // its previous one
-  }
-  return at == 0;
-}
-
-// Whether a struct is in the thread's list now.
-bool is_struct(const PythonLayout& layout, uintptr_t state, uintptr_t wanted) {
-  const OutsideMemory memory{};
-  uintptr_t at = 0;
-  if (!memory.read(state + layout.thread_frame, at)) return false;
-  for (uint32_t i = 0; at != wanted; ++i) {
-    if (at == 0 || i == kMostChain || !memory.read(at + layout.cframe + 8, at)) return false;
-  }
-  return true;
-}
-
-// Writes the frames from that struct's loop outwards. Its index among the copied loops is `loop`. False: not proven.
-bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                       const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
-  const PythonLayout& layout = *known.layout;
-  const OutsideMemory memory{};
-  const uintptr_t at = g_structs.at[index];
-  uint64_t frame = 0, outer = 0, now[2] = {}, again[2] = {};
-  if (index + 1 >= g_structs.count || !copy.read(at + layout.cframe, frame) ||
-      !copy.read(at + layout.cframe + 8, outer))
-    return false;
-  if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
-    return false;
-  read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
-      !outer_loops_fit(layout, copy, native, at, loop, 0))
-    return false;
-  const uint32_t entries = write_frames(known, memory, 0, unknown, to);
-  const bool counted = (to.flags & format::kStackPythonCut) == 0;
-  if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
-  return chain_holds(layout, copy, frame, 0) && OutsideMemory().read(at + layout.cframe, again) && again[0] == now[0] &&
-         again[1] == now[1] && is_struct(layout, state, at);
-}
-
-// What the thread's loops are at now. It may go on while they are read, so there are some attempts.
-bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until) {
-  constexpr int kAttempts = 16;
+// What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may end
+// anywhere. So there are some attempts to find the outermost copied run.
+bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until,
+                   RunsOfLoop& to) {
+  constexpr int kAttempts = 32;
   for (int i = 0; i < kAttempts; ++i) {
-    uintptr_t top = 0;
-    if (!top_frame(layout, OutsideMemory(), state, top)) return false;
-    if (read_runs(layout, FrameMemory(copy), top, until, g_runs) && g_runs.count != 0) return true;
+    if (layout.has_entry_frames()) {
+      uintptr_t top = 0;
+      if (!top_frame(layout, OutsideMemory(), state, top)) return false;
+      if (!read_runs(layout, FrameMemory(copy), top, until, to)) continue;
+    } else {
+      uintptr_t innermost = 0;
+      if (!OutsideMemory().read(state + layout.thread_frame, innermost)) return false;
+      if (!read_structs(layout, OutsideMemory(), innermost, until, to)) continue;
+    }
+    const auto is_outermost = [](uint64_t mark) { return loop_at(g_loops, mark) + 1 == g_loops.count; };
+    if (until != 0 || std::any_of(to.mark, to.mark + to.count, is_outermost)) return true;
   }
   return false;
 }
 
-// The same as write_from_struct(), for the run of the loop at that index of g_runs.
-bool write_from_entry(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                      const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
+// Writes the frames from that run of g_runs outwards. Its index among the copied loops is `loop`. False: not proven.
+bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
+                    const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  const uint64_t at = g_runs.entry[index], frame = g_runs.frame[index];
-  if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, at) != frame) return false;
+  const uint64_t mark = g_runs.mark[index], frame = g_runs.frame[index];
+  if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, mark) != frame) return false;
   read_chain(layout, copy, frame);
   if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
-      !outer_loops_fit(layout, copy, native, 0, loop, 0))
+      !outer_loops_fit(layout, copy, native, mark, loop, 0))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
-  return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, at) &&
-         g_runs.frame[g_runs.count - 1] == frame;
+  return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, mark, g_runs_again) &&
+         g_runs_again.frame[g_runs_again.count - 1] == frame;
 }
 
 // Writes the outer frames that the copy proves. False: there are none.
 bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
                         PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  const bool has_structs = !layout.has_entry_frames();
-  if (layout.code_start == kNone || !g_loops.bounded) return false;
-  if (has_structs ? !read_structs(layout, OutsideMemory(), state) : !read_runs_now(layout, state, copy, 0))
-    return false;
+  if (layout.code_start == kNone || !g_loops.bounded || !read_runs_now(layout, state, copy, 0, g_runs)) return false;
   format::PythonFrameDef unknown;
   unknown.function = intern_lasting_string(format::kUnknownPythonFrames);
   const uint32_t unknown_id = define_python_place(unknown);
   if (unknown_id == 0) return false;
-  const uint32_t runs = has_structs ? g_structs.count : g_runs.count;
   for (uint32_t inner = 1; inner < g_loops.count && inner < to.most; ++inner) {
-    for (uint32_t k = 0; k < runs; ++k) {
-      if (loop_at(g_loops, has_structs ? g_structs.at[k] : g_runs.entry[k]) != inner) continue;
+    for (uint32_t k = 0; k < g_runs.count; ++k) {
+      if (loop_at(g_loops, g_runs.mark[k]) != inner) continue;
       to.count = 0;
       to.flags = format::kStackPythonInner;
       while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
-      if (has_structs ? write_from_struct(known, state, k, copy, native, inner, unknown_id, to)
-                      : write_from_entry(known, state, k, copy, native, inner, unknown_id, to)) {
+      if (write_from_run(known, state, k, copy, native, inner, unknown_id, to)) {
         learn_callers(0, k != 0);
         return true;
       }

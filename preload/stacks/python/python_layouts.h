@@ -44,7 +44,7 @@ struct PythonLayout {
   uint32_t code_first_traceable() const { return code_start == kNone ? kNone : code_start - 16; }
 
   // Each run of the evaluation loop has a frame of its own in the chain, which is in the loop's native frame.
-  bool has_entry_frames() const { return minor >= 12; }
+  bool has_entry_frames() const { return minor >= 13; }
 };
 
 // Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).
