@@ -9,10 +9,11 @@ void find_loops(uint64_t loop, uint64_t loop_bytes, const StackCopy& copy, const
   to.bounded = native.stack_pointers != nullptr;
   to.starts_in_loop = native.count != 0 && native.frames[0] - 1 - loop < kPrologue;
   uint64_t low = copy.low;
-  for (uint32_t i = 0; i < native.count && to.count < format::kMaxStackFrames; ++i) {
+  // The end of the last frame is not known. A stack that is not cut does not end in the loop.
+  for (uint32_t i = 0; i + 1 < native.count && to.count < format::kMaxStackFrames; ++i) {
     if (native.frames[i] - 1 - loop >= loop_bytes) continue;
     CopiedLoop found;
-    if (to.bounded && i + 1 < native.count) found = {low, native.stack_pointers[i], native.stack_pointers[i + 1]};
+    if (to.bounded) found = {low, native.stack_pointers[i], native.stack_pointers[i + 1]};
     to.bounded &= found.begin >= copy.low && found.end > found.begin && found.end - copy.low <= copy.bytes;
     low = found.end - kSavedByCallee;
     to.at[to.count++] = found;

@@ -416,7 +416,7 @@ KnownCaller& known_caller(uint64_t code) {
 }
 
 bool has_one_caller(uint32_t index) {
-  constexpr uint32_t kEnough = 8;
+  constexpr uint32_t kEnough = 16;
   const KnownCaller& known = known_caller(g_chain.frame[index].code);
   if (known.code != g_chain.frame[index].code || known.caller != caller_of(index) || known.varies ||
       known.seen < kEnough)
@@ -487,7 +487,8 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
 }
 
 // Whether the copy's part of that loop has the address of an instruction of the code of that frame of the chain. The
-// frame's position is that of the copy, which the frame itself may have left since.
+// frame may have left its position since, so the one to write is that of the copy: if the addresses are those of one
+// instruction and the next.
 bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, uint32_t index) {
   constexpr uint64_t kLongest = 2 + 2 * 9;  // bytes of an instruction with its caches
   const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
@@ -495,20 +496,15 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
   if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
       !instructions_of(layout, OutsideMemory(), g_chain.frame[index].code, code))
     return false;
-  uint64_t next = 0;
-  bool several = false, fits = false;
+  uint64_t first = ~0ull, last = 0;
   for (uint64_t at = low; at + 8 <= high; at += 8) {
     uint64_t word = 0;
     if (!copy.read(at, word) || !code.has_next(word)) continue;
-    several |= next != 0 && word != next;
-    fits |= word - g_chain.frame[index].position - 1 < kLongest;
-    next = word;
+    first = std::min(first, word);
+    last = std::max(last, word);
   }
-  if (next == 0) return false;
-  if (!several)
-    g_chain.shown[index] = next - 2;
-  else if (!fits)
-    g_chain.shown[index] = kNoPosition;
+  if (last == 0) return false;
+  g_chain.shown[index] = last - first <= kLongest ? last - 2 : kNoPosition;
   return true;
 }
 

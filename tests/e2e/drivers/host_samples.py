@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+from python_stacks import interpreters
 from stacks import Stacks
 
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
@@ -382,46 +383,131 @@ CALLERS = {"add": {"Leaf.__call__"}, "Leaf.__call__": {"Branch.__call__"},
            "Branch.__call__": {"Branch.__call__", "Tree.__call__"}, "Tree.__call__": {"handle"}}
 
 
-def check_moving(options, checks, folder):
-    """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
-    call each other (CPython 3.11 and 3.12)"""
-    python = os.environ.get("PYTHON_TO_SAMPLE", "/usr/bin/python3")
-    version = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
-    if version.stdout.split()[1] not in ["8","9","10","11","12","13","14","15"]:
-        print(f"CPython {version.stdout}")
+UNKNOWN = "[Python frames not known]"
+
+
+def pythons_with_outer_frames():
+    """the interpreters of this machine of which outer frames are kept, or the one that PYTHON_TO_SAMPLE names"""
+    if "PYTHON_TO_SAMPLE" in os.environ:
+        return [os.environ["PYTHON_TO_SAMPLE"]]
+    found = [path for (version, _), path in interpreters().items() if version in ("3.11", "3.12", "3.13", "3.14")]
+    if not found:
+        print("no CPython 3.11 to 3.14")
         sys.exit(77)
-    script = pathlib.Path(__file__).parents[1] / "python/moving_calls.py"
-    done, logs = run(options, folder, [python, script])
-    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
-    if checks.wrong:
-        return
+    return found
+
+
+def sample_running(options, checks, folder, python, script, *arguments):
+    """the log of the script, the running samples of its first thread as (native frames, names of these, Python frames,
+    partial), and the places of Python frames as (function, line). None: the run is wrong"""
+    for old in pathlib.Path(folder).iterdir():
+        old.unlink()
+    script = pathlib.Path(__file__).parents[1] / "python" / script
+    done, logs = run(options, folder, [python, script, *arguments])
+    checks.that(done.returncode == 0 and len(logs) == 1, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if done.returncode != 0 or len(logs) != 1:
+        return None
     log = logs[0]
     if log.counters.get("host_samples_unavailable"):
         print("perf events are refused here: running threads have no stacks")
         sys.exit(77)
-    functions = {f["id"]: log.strings[f["function"]]["text"] for k, f in log.records if k == "python_frame"}
+    places = {f["id"]: (log.strings[f["function"]]["text"], int(f.get("line", 0))) for k, f in log.records if k == "python_frame"}
+    numbers = lambda stack, name: [int(word) for word in re.findall(r"\d+", stack.get(name, ""))]
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
-    samples = [stacks[s["stack"]] for s in log.samples if s["thread"] == "1" and s["state"] == RUNNING and "stack" in s]
-    serving = with_handle = partial = 0
-    wrong_chains = []
-    for stack in samples:
-        words = re.findall(r"\d+", stack.get("python", ""))
-        chain = [functions[str(int(word) >> 1)] for word in words]
-        inner = "[Python frames not known]"
-        partial += inner in chain
-        with_handle += "handle" in chain
-        serving += "handle" in chain or not chain
-        known = [name for name in chain if name != inner]
-        wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
-        wrong_chains += [chain] if wrong else []
-        checks.that((inner in chain) == bool(int(stack.get("flags", 0)) & 64), f"flags {stack}")
-    # The frames are read while the thread runs: docs/host_samples.md has the measured share.
-    checks.that(len(wrong_chains) <= 2, f"chains that cannot exist: {wrong_chains}")
-    print(f"{len(samples)} samples, {len(wrong_chains)} wrong, "
-          f"{serving} while it serves or without frames, {with_handle} with handle, {partial} partial, "
-          f"counters {log.counters.get('python_moved')} {log.counters.get('python_inner_moved')}")
-    checks.that(serving > 100 and with_handle >= 0.75 * serving, f"{with_handle} of {serving} samples have handle")
-    checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{partial} partial: {log.counters}")
+    found = []
+    for sample in log.samples:
+        if sample["thread"] == "1" and sample["state"] == RUNNING and "stack" in sample:
+            stack = stacks[sample["stack"]]
+            frames = [(places[str(word >> 1)], bool(word & 1)) for word in numbers(stack, "python")]
+            partial = bool(int(stack.get("flags", 0)) & 64)
+            checks.that(partial == any(place[0] == UNKNOWN for place, _ in frames), f"{python}: flags {stack}")
+            found.append((numbers(stack, "native"), log.stack(sample).split(" !")[0].split(" < "), frames, partial))
+    return log, found
+
+
+def check_moving(options, checks, folder):
+    """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
+    call each other"""
+    for python in pythons_with_outer_frames():
+        log, samples = sample_running(options, checks, folder, python, "moving_calls.py") or (None, [])
+        if log is None:
+            return
+        serving = with_handle = partial = 0
+        wrong_chains = []
+        for _, _, frames, is_partial in samples:
+            chain = [place[0] for place, _ in frames]
+            partial += is_partial
+            with_handle += "handle" in chain
+            serving += "handle" in chain or not chain
+            known = [name for name in chain if name != UNKNOWN]
+            wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
+            wrong_chains += [chain] if wrong else []
+        # The frames are read while the thread runs: docs/host_samples.md has the measured share.
+        checks.that(len(wrong_chains) <= 2, f"{python}: chains that cannot exist: {wrong_chains}")
+        print(f"{python}: {len(samples)} samples, {len(wrong_chains)} wrong, {serving} while it serves or without "
+              f"frames, {with_handle} with handle, {partial} partial, {log.counters.get('python_moved')} moved")
+        checks.that(serving > 100 and with_handle >= 0.75 * serving, f"{python}: {with_handle} of {serving} samples have handle")
+        checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{python}: {partial} partial: {log.counters}")
+
+
+def check_paths(options, checks, folder):
+    """Python frames are those of the copied stack: each place of a program calls through another function of the
+    interpreter, so the native frames between two runs of the evaluation loop show the place. PATHS_SECONDS: how long
+    each interpreter is sampled"""
+    seconds = os.environ.get("PATHS_SECONDS", "3")
+    for python in pythons_with_outer_frames():
+        _, samples = sample_running(options, checks, folder, python, "moving_paths.py", seconds) or (None, None)
+        if samples is None:
+            return
+        places, leaves = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+        shown = []  # (is in a partial stack, what the native frames are, counts of what they were seen with, what was seen)
+        partial = known = other = 0
+        for native, names, frames, is_partial in samples:
+            runs = [[]]
+            for place, ends_run in frames:
+                runs[-1].append(place)
+                runs += [[]] if ends_run else []
+            runs = runs[:-1]
+            loops = [i for i, name in enumerate(names) if name == "_PyEval_EvalFrameDefault"]
+            partial += is_partial
+            known += bool(runs)
+            if len(runs) != len(loops):
+                other += bool(runs)
+                continue
+            paths = [tuple(native[a + 1:b]) for a, b in zip(loops, loops[1:])]
+            for i, path in enumerate(paths):
+                outer, inner = runs[i + 1], runs[i][-1][0]
+                if outer[0][0] != UNKNOWN:
+                    shown.append((is_partial, (path, native[loops[i + 1]]), places, outer[0]))
+                # The run inside shows which of two callers leaf() had.
+                if i > 0 and outer[0][0] == "leaf" and len(outer) > 1 and outer[1][0] != UNKNOWN:
+                    shown.append((is_partial, paths[i - 1], leaves, (outer[1][0], 0)))
+                if i > 0 and inner.endswith("Leaf.__rfloordiv__"):
+                    leaves[paths[i - 1]][("first" if inner[0] == "F" else "second") + "_caller", 0] += 1
+        for _, path, counts, place in shown:
+            if counts is places:
+                counts[path][place] += 1
+        wrong, compared = [], collections.Counter()
+        for is_partial, path, counts, place in shown:
+            by_function = collections.Counter()
+            for (function, _), number in counts[path].items():
+                by_function[function] += number
+            (function, number), = by_function.most_common(1) or [("", 0)]
+            if number < 0.9 * by_function.total():
+                continue  # several places share the path
+            lines = collections.Counter({line: n for (f, line), n in counts[path].items() if f == function and line})
+            line, number = (lines.most_common(1) or [(0, 0)])[0]
+            compared[is_partial] += 1
+            one_line = number >= 0.9 * lines.total()
+            if place[0] != function or (one_line and place[1] not in (0, line)):
+                wrong.append((is_partial, place, function, line))
+        print(f"{python}: {len(samples)} samples, {known} with Python frames, {partial} partial; {compared[True]} places of "
+              f"partial and {compared[False]} of whole stacks compared, {len(wrong)} wrong {wrong[:4]}, {other} with other loops")
+        # Callers may be wrong before the recorder has seen that they vary.
+        checks.that(len(wrong) <= 5, f"{python}: shown and true places: {wrong[:10]}")
+        checks.that(len(samples) > 200 and known >= 0.75 * len(samples), f"{python}: {known} of {len(samples)} have frames")
+        checks.that(compared[True] > 0.5 * partial and partial > 100, f"{python}: {compared} of {partial} partial stacks")
+        checks.that(other <= 2, f"{python}: {other} stacks have other loops than Python has runs")
 
 
 def check_never_synchronised(options, checks, folder):
@@ -483,7 +569,7 @@ def check_launched_apart(options, checks, folder):
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
-         "owners": check_owners, "gil": check_gil, "moving": check_moving,
+         "owners": check_owners, "gil": check_gil, "moving": check_moving, "paths": check_paths,
          "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart}
 
 
