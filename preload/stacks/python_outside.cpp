@@ -6,15 +6,18 @@
 // - a register or a word of the copy points into the instructions of that frame's code (3.11 and newer; the loop keeps
 //   the address of the next instruction there). A function that returned and one that was called since may use the same
 //   memory for their frames; their code differs.
-// If it does not belong to the copy, its outer part may (3.11, 3.12). The struct of a loop is in the native frame of
-// that loop, so its address identifies a run of the loop. The outer part begins at the innermost loop
-// - whose struct is still in the thread's list, inside the copied frame of a loop, with the same outer struct,
-// - which is at the same frame now, with as many entries outside of it as there are structs,
-// - whose part of the copy has a word that points into the instructions of that frame's code.
+// If it does not belong to the copy, its outer part may (3.11 and newer). It begins at the innermost run of the loop
+// - whose mark (python_loops.h) is still in the thread's list, inside the copied frame of a loop,
+// - which is now at the frame that it was at in the copy,
+// - whose part of the copy has a word that points into the instructions of that frame's code, and that code is known to
+//   start runs.
 // Each loop inside it is one frame kUnknownPythonFrames, so that native and Python frames fit each other.
 // Each other loop that the copy has must fit it in the same way, and a chain is read again to see that it holds. Frames
-// that were called since are left out. What remains uncertain up to 3.10, where instructions are in an object of
-// their own: the innermost frame may be the later one.
+// that were called since are left out.
+//
+// What remains uncertain: a function may return and be called again between the copy and the reading. Its frame is then
+// at the same place, and only its callers in the same run, which the copy does not show, are others: see KnownCaller. Up
+// to 3.10, where instructions are in an object of their own, the innermost frame may be the later one.
 #include "preload/stacks/python_outside.h"
 
 #include "preload/base/clock.h"
