@@ -1,17 +1,17 @@
 // Which runs of CPython's evaluation loop does the copy of a native stack have, and which Python frame was each of them
 // at? python_outside.cpp calls it on the helper thread.
 //
-// Each run has a mark among the local variables of the loop's native frame. Its address identifies the run. The marks of
-// a thread are a list, which begins in its state. In 3.13 and newer, a mark is an entry frame. It is a link of the chain
-// of Python frames, and leads to the frame that the outer run was at:
+// Each run has a mark among the local variables of the loop's native frame. Its address identifies the run. The marks
+// of a thread are a list, which begins in its state. In 3.13 and newer, a mark is an entry frame. It is a link of the
+// chain of Python frames, and leads to the frame that the outer run was at:
 //
 //   native stack        run 0's frame              run 1's frame              run 2's frame
 //                       [ .. entry 0 .. ]          [ .. entry 1 .. ]          [ .. entry 2 .. ]
 //                              ^     |                    ^     |                    ^     |
 //   Python frames   inner ... -+     +-> frame ... frame -+     +-> frame ... frame -+     +-> 0
 //
-// In 3.11 and 3.12 it is a struct with the frame that its own run is at, and the struct of the outer run. So the copy contains
-// what each run but the innermost was at. Up to 3.10 there are no marks.
+// In 3.11 and 3.12 it is a struct with the frame that its own run is at, and the struct of the outer run. So the copy
+// contains what each run but the innermost was at. Up to 3.10 there are no marks.
 #pragma once
 
 #include "preload/format/stack_definitions.h"

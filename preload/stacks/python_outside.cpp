@@ -16,8 +16,8 @@
 // that were called since are left out.
 //
 // What remains uncertain: a function may return and be called again between the copy and the reading. Its frame is then
-// at the same place, and only its callers in the same run, which the copy does not show, are others: see KnownCaller. Up
-// to 3.10, where instructions are in an object of their own, the innermost frame may be the later one.
+// at the same place, and only its callers in the same run, which the copy does not show, are others: see KnownCaller.
+// Up to 3.10, where instructions are in an object of their own, the innermost frame may be the later one.
 #include "preload/stacks/python_outside.h"
 
 #include "preload/base/clock.h"
@@ -64,8 +64,8 @@ class OutsideMemory {
 };
 
 // Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. Frames that
-// represent a run of the evaluation loop are on the native stack, outer ones at higher addresses. One window has several
-// of them, so they are of nearly the same moment.
+// represent a run of the evaluation loop are on the native stack, outer ones at higher addresses. One window has
+// several of them, so they are of nearly the same moment.
 class FrameMemory {
  public:
   explicit FrameMemory(const StackCopy& stack) : stack_{stack.low, stack.bytes} {}
@@ -316,9 +316,9 @@ bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, ui
   return true;
 }
 
-// Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a register, or on the stack of a
-// function that the loop called. A single such address in the registers becomes the frame's position, because the one
-// in the frame may be a later one.
+// Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a
+// register, or on the stack of a function that the loop called. A single such address in the registers becomes the
+// frame's position, because the one in the frame may be a later one.
 bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
                const uint64_t* registers, uint32_t register_count, uint32_t index) {
   InstructionRange code;
@@ -405,9 +405,9 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
   return words.id;
 }
 
-// The copy has the frame that each run of the loop was at. The callers of that frame in the same run are known only from
-// the chain, which may have got others since. They are written if the function had no other caller in all chains that
-// were read so far.
+// The copy has the frame that each run of the loop was at. The callers of that frame in the same run are known only
+// from the chain, which may have got others since. They are written if the function had no other caller in all chains
+// that were read so far.
 uint64_t caller_of(uint32_t index) {
   const bool begins = g_chain.frame[index].entry || index + 1 == g_chain.count;
   return begins ? 0 : g_chain.frame[index + 1].code;
@@ -428,8 +428,8 @@ bool has_one_caller(uint32_t index) {
   return true;
 }
 
-// Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that was
-// called since may have its memory, and the copy may have an address of its code that was stored long before.
+// Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that
+// was called since may have its memory, and the copy may have an address of its code that was stored long before.
 bool starts_runs(bool suspended) {
   const KnownCaller& known = known_caller(g_chain.frame[0].code);
   return suspended || (known.code == g_chain.frame[0].code && known.starts_runs);
@@ -555,8 +555,8 @@ bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const Co
   return true;
 }
 
-// What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may end
-// anywhere. So there are some attempts to find the outermost copied run.
+// What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may
+// end anywhere. So there are some attempts to find the outermost copied run.
 bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until,
                    RunsOfLoop& to) {
   constexpr int kAttempts = 32;
