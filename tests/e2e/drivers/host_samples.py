@@ -398,30 +398,33 @@ def pythons_with_outer_frames():
 
 
 def sample_running(options, checks, folder, python, script, *arguments):
-    """the log of the script, the running samples of its first thread as (native frames, names of these, Python frames,
-    partial), and the places of Python frames as (function, line). None: the run is wrong"""
+    """the log of the script, and the running samples of its first thread as (native frames, names of these, Python
+    frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
     for old in pathlib.Path(folder).iterdir():
         old.unlink()
     script = pathlib.Path(__file__).parents[1] / "python" / script
     done, logs = run(options, folder, [python, script, *arguments])
-    checks.that(done.returncode == 0 and len(logs) == 1, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
-    if done.returncode != 0 or len(logs) != 1:
+    whole = done.returncode == 0 and len(logs) == 1
+    checks.that(whole, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if not whole:
         return None
     log = logs[0]
     if log.counters.get("host_samples_unavailable"):
         print("perf events are refused here: running threads have no stacks")
         sys.exit(77)
-    places = {f["id"]: (log.strings[f["function"]]["text"], int(f.get("line", 0))) for k, f in log.records if k == "python_frame"}
-    numbers = lambda stack, name: [int(word) for word in re.findall(r"\d+", stack.get(name, ""))]
+    places = {f["id"]: (log.strings[f["function"]]["text"], int(f.get("line", 0)))
+              for k, f in log.records if k == "python_frame"}
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
     found = []
     for sample in log.samples:
-        if sample["thread"] == "1" and sample["state"] == RUNNING and "stack" in sample:
-            stack = stacks[sample["stack"]]
-            frames = [(places[str(word >> 1)], bool(word & 1)) for word in numbers(stack, "python")]
-            partial = bool(int(stack.get("flags", 0)) & 64)
-            checks.that(partial == any(place[0] == UNKNOWN for place, _ in frames), f"{python}: flags {stack}")
-            found.append((numbers(stack, "native"), log.stack(sample).split(" !")[0].split(" < "), frames, partial))
+        if sample["thread"] != "1" or sample["state"] != RUNNING or "stack" not in sample:
+            continue
+        stack = stacks[sample["stack"]]
+        words, native = ([int(word) for word in re.findall(r"\d+", stack.get(name, ""))] for name in ("python", "native"))
+        frames = [(places[str(word >> 1)], bool(word & 1)) for word in words]
+        partial = bool(int(stack.get("flags", 0)) & 64)
+        checks.that(partial == any(place[0] == UNKNOWN for place, _ in frames), f"{python}: flags {stack}")
+        found.append((native, log.stack(sample).split(" !")[0].split(" < "), frames, partial))
     return log, found
 
 
@@ -446,68 +449,77 @@ def check_moving(options, checks, folder):
         checks.that(len(wrong_chains) <= 2, f"{python}: chains that cannot exist: {wrong_chains}")
         print(f"{python}: {len(samples)} samples, {len(wrong_chains)} wrong, {serving} while it serves or without "
               f"frames, {with_handle} with handle, {partial} partial, {log.counters.get('python_moved')} moved")
-        checks.that(serving > 100 and with_handle >= 0.75 * serving, f"{python}: {with_handle} of {serving} samples have handle")
-        checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{python}: {partial} partial: {log.counters}")
+        checks.that(serving > 100 and with_handle >= 0.75 * serving,
+                    f"{python}: {with_handle} of {serving} samples have handle")
+        checks.that(partial == log.counters["python_inner_moved"] and partial > 0,
+                    f"{python}: {partial} partial: {log.counters}")
+
+
+def places_of_paths(samples):
+    """what the samples of moving_paths.py show: lists of (partial, place) for each path, the native frames between two
+    runs of the loop; partial stacks, stacks with Python frames, stacks whose native frames have other runs"""
+    shown, shown_callers, callers = (collections.defaultdict(list) for _ in range(3))
+    counts = collections.Counter()
+    for native, names, frames, partial in samples:
+        runs = [[]]
+        for place, ends_run in frames:
+            runs[-1].append(place)
+            runs += [[]] if ends_run else []
+        runs = runs[:-1]
+        loops = [i for i, name in enumerate(names) if name == "_PyEval_EvalFrameDefault"]
+        counts.update(partial=partial, known=bool(runs), other=bool(runs) and len(runs) != len(loops))
+        if len(runs) != len(loops):
+            continue
+        paths = [tuple(native[a + 1:b + 1]) for a, b in zip(loops, loops[1:])]
+        for i, path in enumerate(paths):
+            outer, inner = runs[i + 1], runs[i][-1][0]
+            if outer[0][0] != UNKNOWN:
+                shown[path].append((partial, outer[0]))
+            # What leaf() called shows which of its two callers it had.
+            if i > 0 and outer[0][0] == "leaf" and len(outer) > 1 and outer[1][0] != UNKNOWN:
+                shown_callers[paths[i - 1]].append((partial, (outer[1][0], 0)))
+            if i > 0 and inner.endswith("Leaf.__rfloordiv__"):
+                callers[paths[i - 1]].append("first_caller" if inner.startswith("First") else "second_caller")
+    return shown, shown_callers, callers, counts
+
+
+def most_of(values):
+    """the value that nine of ten have; None: there is none"""
+    (value, number), = collections.Counter(values).most_common(1) or [(None, 0)]
+    return value if number >= 0.9 * len(values) else None
 
 
 def check_paths(options, checks, folder):
     """Python frames are those of the copied stack: each place of a program calls through another function of the
     interpreter, so the native frames between two runs of the evaluation loop show the place. PATHS_SECONDS: how long
     each interpreter is sampled"""
-    seconds = os.environ.get("PATHS_SECONDS", "3")
     for python in pythons_with_outer_frames():
+        seconds = os.environ.get("PATHS_SECONDS", "3")
         _, samples = sample_running(options, checks, folder, python, "moving_paths.py", seconds) or (None, None)
         if samples is None:
             return
-        places, leaves = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
-        shown = []  # (is in a partial stack, what the native frames are, counts of what they were seen with, what was seen)
-        partial = known = other = 0
-        for native, names, frames, is_partial in samples:
-            runs = [[]]
-            for place, ends_run in frames:
-                runs[-1].append(place)
-                runs += [[]] if ends_run else []
-            runs = runs[:-1]
-            loops = [i for i, name in enumerate(names) if name == "_PyEval_EvalFrameDefault"]
-            partial += is_partial
-            known += bool(runs)
-            if len(runs) != len(loops):
-                other += bool(runs)
-                continue
-            paths = [tuple(native[a + 1:b]) for a, b in zip(loops, loops[1:])]
-            for i, path in enumerate(paths):
-                outer, inner = runs[i + 1], runs[i][-1][0]
-                if outer[0][0] != UNKNOWN:
-                    shown.append((is_partial, (path, native[loops[i + 1]]), places, outer[0]))
-                # The run inside shows which of two callers leaf() had.
-                if i > 0 and outer[0][0] == "leaf" and len(outer) > 1 and outer[1][0] != UNKNOWN:
-                    shown.append((is_partial, paths[i - 1], leaves, (outer[1][0], 0)))
-                if i > 0 and inner.endswith("Leaf.__rfloordiv__"):
-                    leaves[paths[i - 1]][("first" if inner[0] == "F" else "second") + "_caller", 0] += 1
-        for _, path, counts, place in shown:
-            if counts is places:
-                counts[path][place] += 1
+        shown, shown_callers, callers, counts = places_of_paths(samples)
         wrong, compared = [], collections.Counter()
-        for is_partial, path, counts, place in shown:
-            by_function = collections.Counter()
-            for (function, _), number in counts[path].items():
-                by_function[function] += number
-            (function, number), = by_function.most_common(1) or [("", 0)]
-            if number < 0.9 * by_function.total():
+        for path, places in shown.items():
+            function = most_of([place[0] for _, place in places])
+            if function is None:
                 continue  # several places share the path
-            lines = collections.Counter({line: n for (f, line), n in counts[path].items() if f == function and line})
-            line, number = (lines.most_common(1) or [(0, 0)])[0]
-            compared[is_partial] += 1
-            one_line = number >= 0.9 * lines.total()
-            if place[0] != function or (one_line and place[1] not in (0, line)):
-                wrong.append((is_partial, place, function, line))
-        print(f"{python}: {len(samples)} samples, {known} with Python frames, {partial} partial; {compared[True]} places of "
-              f"partial and {compared[False]} of whole stacks compared, {len(wrong)} wrong {wrong[:4]}, {other} with other loops")
+            line = most_of([place[1] for _, place in places if place[0] == function and place[1]])
+            compared.update(partial for partial, _ in places)
+            wrong += [(partial, place, function, line) for partial, place in places
+                      if place[0] != function or (line is not None and place[1] not in (0, line))]
+        for path, places in shown_callers.items():
+            caller = most_of(callers[path])
+            compared.update(partial for partial, _ in places if caller)
+            wrong += [(partial, place, caller, 0) for partial, place in places if caller and place[0] != caller]
+        print(f"{python}: {len(samples)} samples, {counts['known']} with Python frames, {counts['partial']} partial; "
+              f"{compared[True]} places of partial and {compared[False]} of whole stacks compared, {len(wrong)} wrong, "
+              f"{counts['other']} with other loops")
         # Callers may be wrong before the recorder has seen that they vary.
         checks.that(len(wrong) <= 5, f"{python}: shown and true places: {wrong[:10]}")
-        checks.that(len(samples) > 200 and known >= 0.75 * len(samples), f"{python}: {known} of {len(samples)} have frames")
-        checks.that(compared[True] > 0.5 * partial and partial > 100, f"{python}: {compared} of {partial} partial stacks")
-        checks.that(other <= 2, f"{python}: {other} stacks have other loops than Python has runs")
+        checks.that(len(samples) > 200 and counts["known"] >= 0.75 * len(samples), f"{python}: {counts}")
+        checks.that(compared[True] > 0.5 * counts["partial"] > 50, f"{python}: {compared} places of {counts}")
+        checks.that(counts["other"] <= 2, f"{python}: {counts['other']} stacks have other loops than Python has runs")
 
 
 def check_never_synchronised(options, checks, folder):
