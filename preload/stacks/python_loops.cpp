@@ -40,6 +40,12 @@ bool copied_entry(const PythonLayout& layout, const StackCopy& copy, uint64_t at
 uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const CopiedLoops& loops, uint32_t loop,
                        uint64_t mark) {
   if (loop == 0 || !loops.bounded) return 0;
+  if (layout.runs_are_frames()) {
+    for (uint64_t at = loops.at[loop].low, word = 0; at < loops.at[loop].end; at += 8) {
+      if (copy.read(at, word) && word == mark) return mark;
+    }
+    return 0;
+  }
   if (!layout.has_entry_frames()) {
     uint64_t frame = 0;
     return copy.read(mark + layout.cframe, frame) ? frame : 0;

@@ -11,7 +11,10 @@
 //   Python frames   inner ... -+     +-> frame ... frame -+     +-> frame ... frame -+     +-> 0
 //
 // In 3.11 and 3.12 it is a struct with the frame that its own run is at, and the struct of the outer run. So the copy
-// contains what each run but the innermost was at. Up to 3.10 there are no marks.
+// contains what each run but the innermost was at.
+//
+// Up to 3.10, each frame has a run of its own, and the frame is the mark. It is not on the native stack, but its address
+// is.
 #pragma once
 
 #include "preload/format/stack_definitions.h"
@@ -64,7 +67,7 @@ struct RunsOfLoop {
 };
 
 // Walks outwards to the last frame, or to the mark `until`. `top`: the thread's innermost frame. False: it is not
-// reached. 3.13 and newer.
+// reached. Not for 3.11 and 3.12.
 template <class Memory>
 bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, uintptr_t until, RunsOfLoop& to) {
   constexpr uint32_t kMostFrames = 1024;
@@ -78,6 +81,9 @@ bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, 
       if (!to.add(at, begin)) return false;
       if (at == until) return true;
       begin = frame.previous;
+    } else if (layout.runs_are_frames()) {
+      if (!to.add(at, at)) return false;
+      if (at == until) return true;
     }
     at = frame.previous;
   }

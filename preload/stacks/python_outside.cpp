@@ -311,9 +311,28 @@ struct InstructionRange {
 bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t code, InstructionRange& to) {
   constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
   uint64_t units = 0;
+  if (layout.code_start == kNone) {
+    // An object of its own: the word that distinguishes code objects (python_layouts.def).
+    uintptr_t bytes = 0;
+    if (!memory.read(code + layout.code_identity, bytes) || !memory.read(bytes + layout.bytes_size, units) ||
+        units > (1u << 25))
+      return false;
+    to = {bytes + layout.bytes_data, bytes + layout.bytes_data + units};
+    return true;
+  }
   if (!memory.read(code + kCodeUnits, units) || units > (1u << 24)) return false;
   to = {code + layout.code_start, code + layout.code_start + units * 2};
   return true;
+}
+
+// The position of an instruction in the unit of frames.
+uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t first) {
+  switch (layout.position) {
+    case Position::Bytes: return address - first;
+    case Position::Units: return (address - first) / 2;
+    case Position::Pointer: break;
+  }
+  return address;
 }
 
 // Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a
@@ -330,7 +349,7 @@ bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const St
     next = registers[i];
     ++found;
   }
-  if (found == 1) g_chain.shown[index] = next - 2;
+  if (found == 1) g_chain.shown[index] = position_at(layout, next - 2, code.first);
   const uint64_t end = g_loops.bounded && g_loops.count != 0 ? g_loops.at[0].end : copy.low + copy.bytes;
   for (uint64_t at = copy.low; at + 8 <= end && found == 0; at += 8) {
     uint64_t word = 0;
@@ -477,7 +496,7 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
     }
     if (shows) {
       PythonFrame frame = g_chain.frame[i];
-      shows = unknown == 0 || has_one_caller(i);
+      shows = unknown == 0 || known.layout->runs_are_frames() || has_one_caller(i);
       frame.position = g_chain.shown[i];
       const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
       if (id == 0) return kNone;
@@ -507,7 +526,7 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
     last = std::max(last, word);
   }
   if (last == 0) return false;
-  g_chain.shown[index] = last - first <= kLongest ? last - 2 : kNoPosition;
+  g_chain.shown[index] = last - first <= kLongest ? position_at(layout, last - 2, code.first) : kNoPosition;
   return true;
 }
 
@@ -535,10 +554,15 @@ bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool e
 // first frame, up to 3.12; `index`: that of the loop.
 bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
                      uint32_t index, uint32_t first) {
-  if (layout.code_start == kNone || native.stack_pointers == nullptr) return true;
+  if (native.stack_pointers == nullptr || (layout.runs_are_frames() && !g_loops.bounded)) return true;
   const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
   if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, index);
-  for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
+  for (uint32_t i = first; layout.runs_are_frames() && i + 1 < g_chain.count; ++i) {
+    if (++index >= g_loops.count) return ends_early;
+    if (frame_of_loop(layout, copy, g_loops, index, g_chain.at[i + 1]) == 0 || !ran_there(layout, copy, index, i + 1))
+      return false;
+  }
+  for (uint32_t i = first; !layout.runs_are_frames() && i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
     const PythonFrame& start = g_chain.frame[i + 1];
     uint64_t frame = 0, outer = 0;
@@ -561,7 +585,7 @@ bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy&
                    RunsOfLoop& to) {
   constexpr int kAttempts = 32;
   for (int i = 0; i < kAttempts; ++i) {
-    if (layout.has_entry_frames()) {
+    if (layout.cframe == kNone) {
       uintptr_t top = 0;
       if (!top_frame(layout, OutsideMemory(), state, top)) return false;
       if (!read_runs(layout, FrameMemory(copy), top, until, to)) continue;
@@ -572,6 +596,9 @@ bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy&
     }
     const auto is_outermost = [](uint64_t mark) { return loop_at(g_loops, mark) + 1 == g_loops.count; };
     if (until != 0 || std::any_of(to.mark, to.mark + to.count, is_outermost)) return true;
+    if (layout.runs_are_frames() && to.count != 0 && g_loops.count != 0 &&
+        frame_of_loop(layout, copy, g_loops, g_loops.count - 1, to.mark[to.count - 1]) != 0)
+      return true;
   }
   return false;
 }
@@ -598,14 +625,17 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
 bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
                         PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  if (layout.code_start == kNone || !g_loops.bounded || !read_runs_now(layout, state, copy, 0, g_runs)) return false;
+  if (!g_loops.bounded || !read_runs_now(layout, state, copy, 0, g_runs)) return false;
   format::PythonFrameDef unknown;
   unknown.function = intern_lasting_string(format::kUnknownPythonFrames);
   const uint32_t unknown_id = define_python_place(unknown);
   if (unknown_id == 0) return false;
   for (uint32_t inner = 1; inner < g_loops.count && inner < to.most; ++inner) {
     for (uint32_t k = 0; k < g_runs.count; ++k) {
-      if (loop_at(g_loops, g_runs.mark[k]) != inner) continue;
+      // Up to 3.10, the marks are not on the stack, and the runs are counted from the outermost one.
+      const uint32_t loop =
+          layout.runs_are_frames() ? k + g_loops.count - g_runs.count : loop_at(g_loops, g_runs.mark[k]);
+      if (loop != inner) continue;
       to.count = 0;
       to.flags = format::kStackPythonInner;
       while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
@@ -631,8 +661,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
-  const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && !runs_code(layout, memory, copy, registers, register_count, first)) return PythonLook::Moved;
+  if (registers != nullptr && !runs_code(layout, memory, copy, registers, register_count, first))
+    return PythonLook::Moved;
   // Another struct may have been in the same place of the stack before.
   if (layout.cframe != kNone && g_loops.bounded && loop_at(g_loops, loop) != 0) return PythonLook::Moved;
   if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;

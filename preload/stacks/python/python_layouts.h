@@ -45,6 +45,8 @@ struct PythonLayout {
 
   // Each run of the evaluation loop has a frame of its own in the chain, which is in the loop's native frame.
   bool has_entry_frames() const { return minor >= 13; }
+  // Each frame has a run of its own.
+  bool runs_are_frames() const { return minor <= 10; }
 };
 
 // Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).

@@ -3,6 +3,7 @@
 its log, so samples × period is the time in a state. Sampling is random: a number of samples may be off by four standard
 deviations (of a Poisson number), and the machine's load may change what a program does, never what it measured."""
 import argparse
+import ast
 import collections
 import json
 import math
@@ -386,15 +387,11 @@ CALLERS = {"add": {"Leaf.__call__"}, "Leaf.__call__": {"Branch.__call__"},
 UNKNOWN = "[Python frames not known]"
 
 
-def pythons_with_outer_frames():
-    """the interpreters of this machine of which outer frames are kept, or the one that PYTHON_TO_SAMPLE names"""
+def pythons_to_sample():
+    """the interpreters of this machine with the GIL, or the one that PYTHON_TO_SAMPLE names"""
     if "PYTHON_TO_SAMPLE" in os.environ:
         return [os.environ["PYTHON_TO_SAMPLE"]]
-    found = [path for (version, _), path in interpreters().items() if version in ("3.11", "3.12", "3.13", "3.14")]
-    if not found:
-        print("no CPython 3.11 to 3.14")
-        sys.exit(77)
-    return found
+    return [path for (version, _), path in interpreters().items() if not version.endswith("t")]
 
 
 def sample_running(options, checks, folder, python, script, *arguments):
@@ -412,8 +409,15 @@ def sample_running(options, checks, folder, python, script, *arguments):
     if log.counters.get("host_samples_unavailable"):
         print("perf events are refused here: running threads have no stacks")
         sys.exit(77)
-    places = {f["id"]: (log.strings[f["function"]]["text"], int(f.get("line", 0)))
-              for k, f in log.records if k == "python_frame"}
+    # Up to 3.10, frames have the name without the class.
+    methods = {each.lineno: f"{kind.name}.{each.name}" for kind in ast.parse(script.read_text()).body
+               if isinstance(kind, ast.ClassDef) for each in kind.body if isinstance(each, ast.FunctionDef)}
+    places = {}
+    for kind, f in log.records:
+        if kind == "python_frame":
+            function, file = (log.strings.get(f[name], {"text": ""})["text"] for name in ("function", "file"))
+            method = methods.get(int(f.get("first_line", 0))) if file == str(script) else None
+            places[f["id"]] = (method or function, int(f.get("line", 0)))
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
     found = []
     for sample in log.samples:
@@ -431,7 +435,7 @@ def sample_running(options, checks, folder, python, script, *arguments):
 def check_moving(options, checks, folder):
     """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
     call each other"""
-    for python in pythons_with_outer_frames():
+    for python in pythons_to_sample():
         log, samples = sample_running(options, checks, folder, python, "moving_calls.py") or (None, [])
         if log is None:
             return
@@ -493,7 +497,7 @@ def check_paths(options, checks, folder):
     """Python frames are those of the copied stack: each place of a program calls through another function of the
     interpreter, so the native frames between two runs of the evaluation loop show the place. PATHS_SECONDS: how long
     each interpreter is sampled"""
-    for python in pythons_with_outer_frames():
+    for python in pythons_to_sample():
         seconds = os.environ.get("PATHS_SECONDS", "3")
         _, samples = sample_running(options, checks, folder, python, "moving_paths.py", seconds) or (None, None)
         if samples is None:
