@@ -13,8 +13,8 @@
 // In 3.11 and 3.12 it is a struct with the frame that its own run is at, and the struct of the outer run. So the copy
 // contains what each run but the innermost was at.
 //
-// Up to 3.10, each frame has a run of its own, and the frame is the mark. It is not on the native stack, but its address
-// is.
+// Up to 3.10, each Python frame has a run of its own and is its mark. It is not on the native stack, but its address is
+// there: the loop and the functions that it calls keep it.
 #pragma once
 
 #include "preload/format/stack_definitions.h"
@@ -54,7 +54,7 @@ uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const 
 
 // What the runs of a thread are at, innermost first.
 struct RunsOfLoop {
-  static constexpr uint32_t kMost = 256;
+  static constexpr uint32_t kMost = 512;
   uint64_t mark[kMost] = {};
   uint64_t frame[kMost] = {};
   uint32_t count = 0;

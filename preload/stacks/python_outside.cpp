@@ -530,10 +530,9 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
   return true;
 }
 
-// outer_loops_fit() for versions whose loops have an entry frame.
+// outer_loops_fit() for 3.13 and newer.
 bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
                        uint32_t loop) {
-  if (!g_loops.bounded) return ends_early;
   for (uint32_t i = first; i < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0) continue;
     if (loop == g_loops.count) return ends_early;
@@ -549,34 +548,48 @@ bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool e
   return true;
 }
 
-// Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
-// code. The copy is of one moment. The chain was read while the thread ran. `loop`: the struct of the loop that ran the
-// first frame, up to 3.12; `index`: that of the loop.
-bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
-                     uint32_t index, uint32_t first) {
-  if (native.stack_pointers == nullptr || (layout.runs_are_frames() && !g_loops.bounded)) return true;
-  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
-  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, index);
-  for (uint32_t i = first; layout.runs_are_frames() && i + 1 < g_chain.count; ++i) {
-    if (++index >= g_loops.count) return ends_early;
-    if (frame_of_loop(layout, copy, g_loops, index, g_chain.at[i + 1]) == 0 || !ran_there(layout, copy, index, i + 1))
+// The same for 3.11 and 3.12. `at`: the struct of the loop that ran the first frame.
+bool outer_structs_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                       uint32_t loop, uintptr_t at) {
+  for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
+    if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
+    uint64_t frame = 0, outer = 0;
+    if (!copy.read(at + layout.cframe + 8, outer)) return ends_early;
+    // The outermost struct is not on the stack.
+    if (loop_at(g_loops, outer) == kNone) return ends_early || loop + 1 == g_loops.count;
+    // All structs have the same place in their frames. Elsewhere may be one of an earlier run.
+    const uint64_t from_end = g_loops.at[loop].end - at;
+    if (loop_at(g_loops, outer) != ++loop || g_loops.at[loop].end - outer != from_end) return false;
+    at = outer;
+    if (!copy.read(at + layout.cframe, frame) || frame != g_chain.at[i + 1] || g_chain.frame[i + 1].code == 0 ||
+        !ran_there(layout, copy, loop, i + 1))
       return false;
   }
-  for (uint32_t i = first; !layout.runs_are_frames() && i + 1 < g_chain.count; ++i) {
-    if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
-    const PythonFrame& start = g_chain.frame[i + 1];
-    uint64_t frame = 0, outer = 0;
-    if (!copy.read(loop + layout.cframe + 8, outer)) return ends_early;
-    // The outermost struct is not on the stack.
-    if (loop_at(g_loops, outer) == kNone) return ends_early || index + 1 == g_loops.count;
-    // All structs have the same place in their frames. Elsewhere may be one of an earlier run.
-    const uint64_t from_end = g_loops.at[index].end - loop;
-    if (loop_at(g_loops, outer) != ++index || g_loops.at[index].end - outer != from_end) return false;
-    loop = outer;
-    if (!copy.read(loop + layout.cframe, frame)) return false;
-    if (frame != g_chain.at[i + 1] || start.code == 0 || !ran_there(layout, copy, index, i + 1)) return false;
+  return true;
+}
+
+// The same up to 3.10.
+bool outer_frames_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                      uint32_t loop) {
+  for (uint32_t i = first + 1; i < g_chain.count; ++i) {
+    if (++loop == g_loops.count) return ends_early;
+    if (frame_of_loop(layout, copy, g_loops, loop, g_chain.at[i]) == 0 || !ran_there(layout, copy, loop, i))
+      return false;
   }
   return true;
+}
+
+// Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
+// code. The copy is of one moment. The chain was read while the thread ran. `loop`: the index of the loop that ran the
+// first frame; `mark`: that of its run, for 3.11 and 3.12.
+bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uint32_t first,
+                     uint32_t loop, uintptr_t mark) {
+  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  // Code without unwind tables called Python. Then only the rest of the conditions is checked.
+  if (!g_loops.bounded) return ends_early || layout.cframe == kNone;
+  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, loop);
+  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, ends_early, first, loop);
+  return outer_structs_fit(layout, copy, ends_early, first, loop, mark);
 }
 
 // What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may
@@ -611,7 +624,7 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
   if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, mark) != frame) return false;
   read_chain(layout, copy, frame);
   if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
-      !outer_loops_fit(layout, copy, native, mark, loop, 0))
+      !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
@@ -665,7 +678,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
     return PythonLook::Moved;
   // Another struct may have been in the same place of the stack before.
   if (layout.cframe != kNone && g_loops.bounded && loop_at(g_loops, loop) != 0) return PythonLook::Moved;
-  if (!outer_loops_fit(layout, copy, native, loop, 0, first)) return PythonLook::Moved;
+  if (known.python->loop_bytes != 0 && !outer_loops_fit(layout, copy, native, first, 0, loop)) return PythonLook::Moved;
   const uint32_t entries = write_frames(known, memory, first, 0, to);
   if (entries == kNone) return PythonLook::Moved;
   // Twice: a program that repeats itself may be in the same wrong moments at two readings.

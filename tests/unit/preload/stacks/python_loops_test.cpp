@@ -162,6 +162,35 @@ TEST_F(PythonLoops, AWalkFindsTheFrameThatEachRunIsAt) {
   EXPECT_FALSE(read_runs(layout_of(13), PlainMemory(), frame(0), mark(1) + 8, runs)) << "no mark of the thread";
 }
 
+TEST_F(PythonLoops, UpTo310TheRunIsAtTheFrameWhoseAddressItsPartOfTheCopyHas) {
+  stack_[5 * kWords + 7] = frame(2);
+  stack_[3 * kWords - 5] = frame(1);  // a register that a called function saved
+  EXPECT_EQ(frame_of_loop(layout_of(10), copy(), found(), 2, frame(2)), frame(2));
+  EXPECT_EQ(frame_of_loop(layout_of(10), copy(), found(), 1, frame(1)), frame(1));
+  EXPECT_EQ(frame_of_loop(layout_of(10), copy(), found(), 1, frame(2)), 0u);
+  EXPECT_EQ(frame_of_loop(layout_of(10), copy(), found(), 2, frame(1)), 0u);
+}
+
+TEST_F(PythonLoops, UpTo310EachFrameOfTheChainIsARun) {
+  const PythonLayout& layout = layout_of(10);
+  uint64_t chain[3][16] = {};
+  const auto at = [&](uint32_t i) { return reinterpret_cast<uint64_t>(chain[i]); };
+  for (uint32_t i = 0; i < 3; ++i) {
+    chain[i][layout.frame_code / 8] = 0x9000;
+    chain[i][layout.frame_previous / 8] = i < 2 ? at(i + 1) : 0;
+  }
+  RunsOfLoop runs;
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), at(0), 0, runs));
+  ASSERT_EQ(runs.count, 3u);
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(runs.mark[i], at(i));
+    EXPECT_EQ(runs.frame[i], at(i));
+  }
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), at(0), at(1), runs));
+  EXPECT_EQ(runs.count, 2u);
+  EXPECT_FALSE(read_runs(layout, PlainMemory(), at(1), at(0), runs)) << "not an outer one";
+}
+
 TEST_F(PythonLoops, AWalkThatLosesItsWayEnds) {
   make_entries();
   RunsOfLoop runs;
