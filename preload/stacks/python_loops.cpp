@@ -3,8 +3,7 @@
 namespace prof::preload {
 
 void find_loops(uint64_t loop, uint64_t loop_bytes, const StackCopy& copy, const CopiedStack& native, CopiedLoops& to) {
-  constexpr uint64_t kSavedByCallee = 64;  // bytes below a frame's end in which it keeps its caller's registers
-  constexpr uint64_t kPrologue = 256;      // bytes of code; the entry is made in the first 130 (3.13 of GCC 12 and 14)
+  constexpr uint64_t kPrologue = 256;  // bytes of code; the entry is made in the first 130 (3.13 of GCC 12 and 14)
   to.count = 0;
   to.bounded = native.stack_pointers != nullptr;
   to.starts_in_loop = native.count != 0 && native.frames[0] - 1 - loop < kPrologue;
@@ -41,7 +40,8 @@ uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const 
                        uint64_t mark) {
   if (loop == 0 || !loops.bounded) return 0;
   if (layout.runs_are_frames()) {
-    for (uint64_t at = loops.at[loop].low, word = 0; at < loops.at[loop].end; at += 8) {
+    // In a slot of the loop's native frame, or in a register that the function which it called saved.
+    for (uint64_t at = loops.at[loop].begin - kSavedByCallee, word = 0; at < loops.at[loop].end; at += 8) {
       if (copy.read(at, word) && word == mark) return mark;
     }
     return 0;

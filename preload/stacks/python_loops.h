@@ -25,6 +25,8 @@
 
 namespace prof::preload {
 
+inline constexpr uint64_t kSavedByCallee = 64;  // bytes below a frame's end in which it keeps its caller's registers
+
 // A run of the loop: its native frame is [begin, end). Its part of the copy, [low, end), has the frames of what it
 // called too, up to the next run, with the registers that these saved.
 struct CopiedLoop {

@@ -3,21 +3,21 @@
 // - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
 //   native stack; later versions keep it in a register or a slot of the loop's frame), and
 // - the copy has as many evaluation loops as the chain has entries.
-// - a register or a word of the copy points into the instructions of that frame's code (3.11 and newer; the loop keeps
-//   the address of the next instruction there). A function that returned and one that was called since may use the same
-//   memory for their frames; their code differs.
-// If it does not belong to the copy, its outer part may (3.11 and newer). It begins at the innermost run of the loop
+// - a register or a word of the copy points into the instructions of that frame's code (the loop keeps the address of
+//   the next instruction there). A function that returned and one that was called since may use the same memory for
+//   their frames; their code differs.
+// If it does not belong to the copy, its outer part may. It begins at the innermost run of the loop
 // - whose mark (python_loops.h) is still in the thread's list, inside the copied frame of a loop,
 // - which is now at the frame that it was at in the copy,
-// - whose part of the copy has a word that points into the instructions of that frame's code, and that code is known to
-//   start runs.
+// - whose part of the copy has a word that points into the instructions of that frame's code,
+// - which has started another run now, or that code has been seen to start runs (3.11 and newer).
 // Each loop inside it is one frame kUnknownPythonFrames, so that native and Python frames fit each other.
 // Each other loop that the copy has must fit it in the same way, and a chain is read again to see that it holds. Frames
 // that were called since are left out.
 //
 // What remains uncertain: a function may return and be called again between the copy and the reading. Its frame is then
 // at the same place, and only its callers in the same run, which the copy does not show, are others: see KnownCaller.
-// Up to 3.10, where instructions are in an object of their own, the innermost frame may be the later one.
+// Up to 3.10, the innermost frame may be the later one, because no mark shows which words of the copy are old.
 #include "preload/stacks/python_outside.h"
 
 #include "preload/base/clock.h"
@@ -294,10 +294,13 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
     if (word % 8 == 0 && word >= *ends.first && word <= *ends.second) found = std::min(found, index_in_chain(word));
   };
   for (uint32_t i = 0; i < register_count; ++i) look(registers[i]);
-  for (size_t at = 0; at + 8 <= copy.bytes && found != 0; at += 8) {
+  // Other loops keep other frames, and words elsewhere may be old.
+  const bool bounded = g_loops.bounded && g_loops.count != 0;
+  const uint64_t end = bounded ? g_loops.at[0].end : copy.low + copy.bytes;
+  for (uint64_t at = bounded ? std::max(copy.low, g_loops.at[0].begin - kSavedByCallee) : copy.low;
+       at < end && found != 0; at += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, copy.data + at, 8);
-    look(word);
+    if (copy.read(at, word)) look(word);
   }
   return found;
 }
@@ -449,9 +452,10 @@ bool has_one_caller(uint32_t index) {
 
 // Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that
 // was called since may have its memory, and the copy may have an address of its code that was stored long before.
-bool starts_runs(bool suspended) {
+bool starts_runs(const PythonLayout& layout, bool suspended) {
   const KnownCaller& known = known_caller(g_chain.frame[0].code);
-  return suspended || (known.code == g_chain.frame[0].code && known.starts_runs);
+  // Up to 3.10, every function that calls Python starts runs, so that says nothing.
+  return suspended || (!layout.runs_are_frames() && known.code == g_chain.frame[0].code && known.starts_runs);
 }
 
 // Learns from a chain that was valid when it was read. `suspended`: its first frame had started another run.
@@ -623,8 +627,8 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
   const uint64_t mark = g_runs.mark[index], frame = g_runs.frame[index];
   if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, mark) != frame) return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
-      !outer_loops_fit(layout, copy, native, 0, loop, mark))
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(layout, index != 0) ||
+      !ran_there(layout, copy, loop, 0) || !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
