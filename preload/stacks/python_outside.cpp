@@ -10,7 +10,7 @@
 // - whose mark (python_loops.h) is still in the thread's list, inside the copied frame of a loop,
 // - which is now at the frame that it was at in the copy,
 // - whose part of the copy has a word that points into the instructions of that frame's code,
-// - which has started another run now, or that code has been seen to start runs (3.11 and newer).
+// - which has started another run now, or that code has been seen to start runs.
 // Each loop inside it is one frame kUnknownPythonFrames, so that native and Python frames fit each other.
 // Each other loop that the copy has must fit it in the same way, and a chain is read again to see that it holds. Frames
 // that were called since are left out.
@@ -452,10 +452,9 @@ bool has_one_caller(uint32_t index) {
 
 // Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that
 // was called since may have its memory, and the copy may have an address of its code that was stored long before.
-bool starts_runs(const PythonLayout& layout, bool suspended) {
+bool starts_runs(bool suspended) {
   const KnownCaller& known = known_caller(g_chain.frame[0].code);
-  // Up to 3.10, every function that calls Python starts runs, so that says nothing.
-  return suspended || (!layout.runs_are_frames() && known.code == g_chain.frame[0].code && known.starts_runs);
+  return suspended || (known.code == g_chain.frame[0].code && known.starts_runs);
 }
 
 // Learns from a chain that was valid when it was read. `suspended`: its first frame had started another run.
@@ -627,8 +626,8 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
   const uint64_t mark = g_runs.mark[index], frame = g_runs.frame[index];
   if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, mark) != frame) return false;
   read_chain(layout, copy, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(layout, index != 0) ||
-      !ran_there(layout, copy, loop, 0) || !outer_loops_fit(layout, copy, native, 0, loop, mark))
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
+      !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;

@@ -459,10 +459,15 @@ def check_moving(options, checks, folder):
                     f"{python}: {partial} partial: {log.counters}")
 
 
+# Functions of moving_paths.py that Python calls directly. Up to 3.10, such calls start a run of the loop, and all of
+# them have the same path.
+CALLED_DIRECTLY = {"chance", "spin", "deeper", "first_caller", "second_caller", "leaf"}
+
+
 def places_of_paths(samples):
     """what the samples of moving_paths.py show: lists of (partial, place) for each path, the native frames between two
     runs of the loop; partial stacks, stacks with Python frames, stacks whose native frames have other runs"""
-    shown, shown_callers, callers = (collections.defaultdict(list) for _ in range(3))
+    shown, shown_callers, callers, called = (collections.defaultdict(list) for _ in range(4))
     counts = collections.Counter()
     for native, names, frames, partial in samples:
         runs = [[]]
@@ -479,11 +484,14 @@ def places_of_paths(samples):
             outer, inner = runs[i + 1], runs[i][-1][0]
             if outer[0][0] != UNKNOWN:
                 shown[path].append((partial, outer[0]))
+            if inner != UNKNOWN:
+                called[path].append(inner in CALLED_DIRECTLY)
             # What leaf() called shows which of its two callers it had.
             if i > 0 and outer[0][0] == "leaf" and len(outer) > 1 and outer[1][0] != UNKNOWN:
                 shown_callers[paths[i - 1]].append((partial, (outer[1][0], 0)))
             if i > 0 and inner.endswith("Leaf.__rfloordiv__"):
                 callers[paths[i - 1]].append("first_caller" if inner.startswith("First") else "second_caller")
+    shown = {path: places for path, places in shown.items() if sum(called[path]) <= 0.2 * len(called[path])}
     return shown, shown_callers, callers, counts
 
 
