@@ -3,18 +3,21 @@
 // - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
 //   native stack; later versions keep it in a register or a slot of the loop's frame), and
 // - the copy has as many evaluation loops as the chain has entries.
-// - a register or a word of the copy points into the instructions of that frame's code (3.11 and newer; the loop keeps
-//   the address of the next instruction there). A function that returned and one that was called since may use the same
-//   memory for their frames; their code differs.
-// If it does not belong to the copy, its outer part may (3.11, 3.12). The struct of a loop is in the native frame of
-// that loop, so its address identifies a run of the loop. The outer part begins at the innermost loop
-// - whose struct is still in the thread's list, inside the copied frame of a loop, with the same outer struct,
-// - which is at the same frame now, with as many entries outside of it as there are structs,
-// - whose part of the copy has a word that points into the instructions of that frame's code.
+// - a register or a word of the copy points into the instructions of that frame's code (the loop keeps the address of
+//   the next instruction there). A function that returned and one that was called since may use the same memory for
+//   their frames; their code differs.
+// If it does not belong to the copy, its outer part may. It begins at the innermost run of the loop
+// - whose mark (python_loops.h) is still in the thread's list, inside the copied frame of a loop,
+// - which is now at the frame that it was at in the copy,
+// - whose part of the copy has a word that points into the instructions of that frame's code,
+// - which has started another run now, or that code has been seen to start runs.
 // Each loop inside it is one frame kUnknownPythonFrames, so that native and Python frames fit each other.
 // Each other loop that the copy has must fit it in the same way, and a chain is read again to see that it holds. Frames
-// that were called since are left out. What remains uncertain up to 3.10, where instructions are in an object of
-// their own: the innermost frame may be the later one.
+// that were called since are left out.
+//
+// What remains uncertain: a function may return and be called again between the copy and the reading. Its frame is then
+// at the same place, and only its callers in the same run, which the copy does not show, are others: see KnownCaller.
+// Up to 3.10, the innermost frame may be the later one, because no mark shows which words of the copy are old.
 #include "preload/stacks/python_outside.h"
 
 #include "preload/base/clock.h"
@@ -27,6 +30,7 @@
 #include "preload/stacks/python/python_layouts.h"
 #include "preload/stacks/python/python_lines.h"
 #include "preload/stacks/python/python_text.h"
+#include "preload/stacks/python_loops.h"
 
 #include <algorithm>
 #include <cstring>
@@ -59,41 +63,52 @@ class OutsideMemory {
   mutable uint8_t window_[256];
 };
 
-// Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. One window
-// has several of them, so they are of nearly the same moment.
+// Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. Frames that
+// represent a run of the evaluation loop are on the native stack, outer ones at higher addresses. One window has
+// several of them, so they are of nearly the same moment.
 class FrameMemory {
  public:
+  explicit FrameMemory(const StackCopy& stack) : stack_{stack.low, stack.bytes} {}
   template <class T> bool read(uintptr_t at, T& to) const {
-    if (at < at_ || at - at_ > size_ || size_ - (at - at_) < sizeof to) {
-      constexpr size_t kInner = 256, kOuter = sizeof g_window - kInner;
-      at_ = at > kOuter ? at - kOuter : at;
-      size_ = read_outside(at_, g_window, sizeof g_window);
-      if (size_ < at - at_ + sizeof to) {
-        at_ = at;
-        size_ = at < 4096 ? 0 : read_outside(at, g_window, kInner);
-      }
-      if (size_ < sizeof to) {
-        size_ = 0;
+    const bool on_stack = at - stack_.at < stack_.size;
+    Window& window = on_stack ? entries_ : frames_;
+    if (!window.holds(at, sizeof to)) {
+      constexpr size_t kInner = 256, kOuter = sizeof g_windows[0] - kInner;
+      uint8_t* const bytes = g_windows[on_stack];
+      window.at = !on_stack && at > kOuter ? at - kOuter : at;
+      window.size = read_outside(window.at, bytes, sizeof g_windows[0]);
+      if (!window.holds(at, sizeof to)) window = {at, at < 4096 ? 0 : read_outside(at, bytes, kInner)};
+      if (!window.holds(at, sizeof to)) {
+        window = {};
         return false;
       }
     }
-    std::memcpy(&to, g_window + (at - at_), sizeof to);
+    std::memcpy(&to, g_windows[on_stack] + (at - window.at), sizeof to);
     return true;
   }
 
  private:
-  static uint8_t g_window[8192];  // the holder of the sampler's lock uses it
-  mutable uintptr_t at_ = 0;
-  mutable size_t size_ = 0;
+  struct Window {
+    uintptr_t at = 0;
+    size_t size = 0;
+    bool holds(uintptr_t from, size_t bytes) const {
+      return from >= at && from - at <= size && size - (from - at) >= bytes;
+    }
+  };
+  static uint8_t g_windows[2][8192];  // the holder of the sampler's lock uses it
+  Window stack_;
+  mutable Window frames_, entries_;
 };
-uint8_t FrameMemory::g_window[8192];
+uint8_t FrameMemory::g_windows[2][8192];
 
 constexpr uint32_t kMostChain = 512;
+constexpr uint64_t kNoPosition = ~0ull >> 1;
 constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
 
 struct Chain {
   uintptr_t at[kMostChain] = {};
   PythonFrame frame[kMostChain];
+  uint64_t shown[kMostChain] = {};  // position to write; kNoPosition: the copy was at another one
   uint32_t count = 0;
   bool whole = false;
 };
@@ -104,6 +119,15 @@ struct KnownPlace {
   uint32_t id;
 };
 constexpr uint32_t kPlaces = 4096;
+
+// The caller of a function in the same run of the loop, as chains showed it.
+struct KnownCaller {
+  uint64_t code, caller, position;  // caller 0: the run began with the function
+  uint32_t seen;
+  bool varies, position_varies;
+  bool starts_runs;  // through code that is not Python
+};
+constexpr uint32_t kCallers = 2048;
 
 // A thread's state, found in the interpreter's list.
 struct KnownState {
@@ -117,9 +141,12 @@ constexpr uint32_t kHidden = ~0u;
 
 // Only one thread at a time uses these: the holder of the sampler's lock.
 KnownPlace g_known_places[kPlaces];
+KnownCaller g_callers[kCallers];
 KnownState g_states[kStates];
 uint8_t g_lines[kMostLines];
 constinit Chain g_chain;
+constinit CopiedLoops g_loops;  // of the copy
+constinit RunsOfLoop g_runs, g_runs_again;
 bool g_checked = false;
 uint32_t g_failed_checks = 0;
 
@@ -206,14 +233,15 @@ bool is_checked(const KnownPython& known, uintptr_t state, uint64_t handle) {
   return g_checked;
 }
 
-void read_chain(const PythonLayout& layout, uintptr_t at) {
-  const FrameMemory memory{};
+void read_chain(const PythonLayout& layout, const StackCopy& copy, uintptr_t at) {
+  const FrameMemory memory(copy);
   g_chain.count = 0;
   g_chain.whole = false;
   while (at != 0 && g_chain.count < kMostChain) {
     PythonFrame frame;
     if (at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1) return;
     g_chain.at[g_chain.count] = at;
+    g_chain.shown[g_chain.count] = frame.position;
     g_chain.frame[g_chain.count++] = frame;
     at = frame.previous;
   }
@@ -222,8 +250,8 @@ void read_chain(const PythonLayout& layout, uintptr_t at) {
 
 // Whether a frame of the chain is reached from `inner` now, and is linked as it was read from there outwards. A frame
 // that was left keeps its links for a while, and they may lead to frames that were called since.
-bool chain_holds(const PythonLayout& layout, uintptr_t inner, uint32_t first) {
-  const FrameMemory memory{};
+bool chain_holds(const PythonLayout& layout, const StackCopy& copy, uintptr_t inner, uint32_t first) {
+  const FrameMemory memory(copy);
   for (uint32_t i = 0; inner != g_chain.at[first]; ++i) {
     PythonFrame now;
     if (inner == 0 || i == kMostChain || !read_frame(layout, memory, inner, now)) return false;
@@ -266,36 +294,69 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
     if (word % 8 == 0 && word >= *ends.first && word <= *ends.second) found = std::min(found, index_in_chain(word));
   };
   for (uint32_t i = 0; i < register_count; ++i) look(registers[i]);
-  for (size_t at = 0; at + 8 <= copy.bytes && found != 0; at += 8) {
+  // Other loops keep other frames, and words elsewhere may be old.
+  const bool bounded = g_loops.bounded && g_loops.count != 0;
+  const uint64_t end = bounded ? g_loops.at[0].end : copy.low + copy.bytes;
+  for (uint64_t at = bounded ? std::max(copy.low, g_loops.at[0].begin - kSavedByCallee) : copy.low;
+       at < end && found != 0; at += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, copy.data + at, 8);
-    look(word);
+    if (copy.read(at, word)) look(word);
   }
   return found;
 }
 
-// Whether the copied loop ran this code: the address of its next instruction is in a register, or on the stack of a
-// function that the loop called. A single such address in the registers becomes the frame's position, because the one
-// in the frame may be a later one.
-bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
-               const uint64_t* registers, uint32_t register_count, PythonFrame& frame) {
+struct InstructionRange {
+  uint64_t first = 0, end = 0;
+  // Whether it is the address of an instruction after the first one.
+  bool has_next(uint64_t word) const { return word > first && word <= end && word % 2 == 0; }
+};
+
+bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t code, InstructionRange& to) {
   constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
   uint64_t units = 0;
-  if (!memory.read(frame.code + kCodeUnits, units) || units > (1u << 24)) return false;
-  const uint64_t first = frame.code + layout.code_start, end = first + units * 2;
-  const auto inside = [&](uint64_t word) { return word > first && word <= end && word % 2 == 0; };
+  if (layout.code_start == kNone) {
+    // An object of its own: the word that distinguishes code objects (python_layouts.def).
+    uintptr_t bytes = 0;
+    if (!memory.read(code + layout.code_identity, bytes) || !memory.read(bytes + layout.bytes_size, units) ||
+        units > (1u << 25))
+      return false;
+    to = {bytes + layout.bytes_data, bytes + layout.bytes_data + units};
+    return true;
+  }
+  if (!memory.read(code + kCodeUnits, units) || units > (1u << 24)) return false;
+  to = {code + layout.code_start, code + layout.code_start + units * 2};
+  return true;
+}
+
+// The position of an instruction in the unit of frames.
+uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t first) {
+  switch (layout.position) {
+    case Position::Bytes: return address - first;
+    case Position::Units: return (address - first) / 2;
+    case Position::Pointer: break;
+  }
+  return address;
+}
+
+// Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a
+// register, or on the stack of a function that the loop called. A single such address in the registers becomes the
+// frame's position, because the one in the frame may be a later one.
+bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
+               const uint64_t* registers, uint32_t register_count, uint32_t index) {
+  InstructionRange code;
+  if (!instructions_of(layout, memory, g_chain.frame[index].code, code)) return false;
   uint64_t next = 0;
   uint32_t found = 0;
   for (uint32_t i = 0; i < register_count; ++i) {
-    if (!inside(registers[i]) || registers[i] == next) continue;
+    if (!code.has_next(registers[i]) || registers[i] == next) continue;
     next = registers[i];
     ++found;
   }
-  if (found == 1) frame.position = next - 2;
-  for (size_t at = 0; at + 8 <= copy.bytes && found == 0; at += 8) {
+  if (found == 1) g_chain.shown[index] = position_at(layout, next - 2, code.first);
+  const uint64_t end = g_loops.bounded && g_loops.count != 0 ? g_loops.at[0].end : copy.low + copy.bytes;
+  for (uint64_t at = copy.low; at + 8 <= end && found == 0; at += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, copy.data + at, 8);
-    found += inside(word);
+    found += copy.read(at, word) && code.has_next(word);
   }
   return found != 0;
 }
@@ -326,7 +387,8 @@ uint32_t define_place(const PythonInterpreter& python, const PythonLayout& layou
   if (type != reinterpret_cast<uintptr_t>(python.code_type)) return kHidden;
   const uint32_t traceable = layout.code_first_traceable();
   int32_t first = 0;
-  if (traceable != kNone && frame.owner != kOwnedByGenerator) {
+  const bool has_position = frame.position != kNoPosition;
+  if (traceable != kNone && frame.owner != kOwnedByGenerator && has_position) {
     if (!memory.read(code + traceable, first)) return 0;
     if (offset_of(layout, frame) < int64_t{first} * 2) return kHidden;
   }
@@ -341,7 +403,7 @@ uint32_t define_place(const PythonInterpreter& python, const PythonLayout& layou
   const std::string_view name_text = text_of(layout, memory, words.name, room);
   if (name_text.empty()) return 0;
   def.function = intern_lasting_string(name_text);
-  if (lines <= sizeof g_lines && memory.bytes(words.lines + layout.bytes_data, g_lines, lines)) {
+  if (has_position && lines <= sizeof g_lines && memory.bytes(words.lines + layout.bytes_data, g_lines, lines)) {
     def.line = python_line(layout.lines, {reinterpret_cast<const char*>(g_lines), lines}, def.first_line,
                            offset_of(layout, frame));
   }
@@ -365,170 +427,239 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
   return words.id;
 }
 
-bool is_loop(const PythonInterpreter& python, uint64_t frame) { return frame - 1 - python.loop < python.loop_bytes; }
+// The copy has the frame that each run of the loop was at. The callers of that frame in the same run are known only
+// from the chain, which may have got others since. They are written if the function had no other caller in all chains
+// that were read so far.
+uint64_t caller_of(uint32_t index) {
+  const bool begins = g_chain.frame[index].entry || index + 1 == g_chain.count;
+  return begins ? 0 : g_chain.frame[index + 1].code;
+}
 
-// Native frames inside the evaluation loop.
-uint32_t loops_of(const PythonInterpreter& python, const CopiedStack& native) {
-  uint32_t loops = 0;
-  for (uint32_t i = 0; i < native.count; ++i) loops += is_loop(python, native.frames[i]);
-  return loops;
+KnownCaller& known_caller(uint64_t code) {
+  static_assert(kCallers == 1u << 11);
+  return g_callers[(code >> 4) * 0x9e3779b97f4a7c15 >> 53];
+}
+
+bool has_one_caller(uint32_t index) {
+  constexpr uint32_t kEnough = 16;
+  const KnownCaller& known = known_caller(g_chain.frame[index].code);
+  if (known.code != g_chain.frame[index].code || known.caller != caller_of(index) || known.varies ||
+      known.seen < kEnough)
+    return false;
+  if (known.caller != 0 && known.position_varies) g_chain.shown[index + 1] = kNoPosition;
+  return true;
+}
+
+// Whether the first frame of the chain can be what a copied loop was at when it started another run. A function that
+// was called since may have its memory, and the copy may have an address of its code that was stored long before.
+bool starts_runs(bool suspended) {
+  const KnownCaller& known = known_caller(g_chain.frame[0].code);
+  return suspended || (known.code == g_chain.frame[0].code && known.starts_runs);
+}
+
+// Learns from a chain that was valid when it was read. `suspended`: its first frame had started another run.
+void learn_callers(uint32_t first, bool suspended) {
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    const uint64_t code = g_chain.frame[i].code, caller = caller_of(i);
+    if (code == 0) continue;
+    const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
+    KnownCaller& known = known_caller(code);
+    if (known.code != code) known = {code, caller, position, 0, false, false, false};
+    known.starts_runs |= i == first ? suspended : (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
+    known.varies |= known.caller != caller;
+    known.position_varies |= known.position != position;
+    ++known.seen;
+  }
 }
 
 // Writes the frames from that one of the chain outwards. Returns the number of entries; kNone: one cannot be read.
-uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, PythonStack& to) {
+// `unknown`: the frame that represents callers that are not known; 0: they are those of the chain.
+uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uint32_t first, uint32_t unknown,
+                      PythonStack& to) {
   uint32_t entries = 0;
-  bool in_loop = false;
+  bool in_loop = false, shows = true;  // shows: the frame is not a caller that is not known
+  const auto add = [&](uint32_t id) {
+    if (to.count == to.most)
+      to.flags |= format::kStackPythonCut;
+    else
+      to.frames[to.count++] = format::python_frame_word(id, false);
+    in_loop = true;
+    return (to.flags & format::kStackPythonCut) == 0;
+  };
   const auto end_loop = [&] {
     if (in_loop) to.frames[to.count - 1] |= format::kPythonEntry;
     in_loop = false;
+    shows = true;
     ++entries;
   };
   for (uint32_t i = first; i < g_chain.count; ++i) {
-    const PythonFrame& frame = g_chain.frame[i];
-    if (frame.code == 0) {
+    if (g_chain.frame[i].code == 0) {
       end_loop();
       continue;
     }
-    const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
-    if (id == 0) return kNone;
-    if (id != kHidden) {
-      if (to.count == to.most) {
-        to.flags |= format::kStackPythonCut;
-        return entries;
-      }
-      to.frames[to.count++] = format::python_frame_word(id, false);
-      in_loop = true;
+    if (shows) {
+      PythonFrame frame = g_chain.frame[i];
+      shows = unknown == 0 || known.layout->runs_are_frames() || has_one_caller(i);
+      frame.position = g_chain.shown[i];
+      const uint32_t id = place_of(*known.python, *known.layout, memory, frame);
+      if (id == 0) return kNone;
+      if (id != kHidden && !add(id)) return entries;
+      if (!shows && !add(unknown)) return entries;
     }
-    if (frame.entry) end_loop();
+    if (g_chain.frame[i].entry) end_loop();
   }
   return entries;
 }
 
-constexpr uint32_t kSavedByCallee = 64;  // bytes below a frame's end in which it keeps its caller's registers
-
-// Sets the frame's position to that of the copy, if there is one word for it in [low, high).
-bool ran_there(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy, uint64_t low,
-               uint64_t high, PythonFrame& frame) {
-  if (low < copy.low || high <= low || high - copy.low > copy.bytes) return false;
-  return runs_code(layout, memory, {low, copy.data + (low - copy.low), high - low}, nullptr, 0, frame);
-}
-
-// The part of the copy that a loop used: its frame, and the frames of what it called up to the next loop.
-struct PartOfCopy {
-  uint64_t low = 0, high = 0;  // 0: the copy has no such loop
-};
-PartOfCopy part_of_loop(const PythonInterpreter& python, const CopiedStack& native, uintptr_t loop_struct) {
-  PartOfCopy part;
-  for (uint32_t i = 0; i + 1 < native.count; ++i) {
-    if (!is_loop(python, native.frames[i])) continue;
-    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
-    part.high = end;
-    if (begin != 0 && loop_struct >= begin && loop_struct < end) return part;
-    part.low = end - kSavedByCallee;
+// Whether the copy's part of that loop has the address of an instruction of the code of that frame of the chain. The
+// frame may have left its position since, so the one to write is that of the copy: if the addresses are those of one
+// instruction and the next.
+bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, uint32_t index) {
+  constexpr uint64_t kLongest = 2 + 2 * 9;  // bytes of an instruction with its caches
+  const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
+  InstructionRange code;
+  if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
+      !instructions_of(layout, OutsideMemory(), g_chain.frame[index].code, code))
+    return false;
+  uint64_t first = ~0ull, last = 0;
+  for (uint64_t at = low; at + 8 <= high; at += 8) {
+    uint64_t word = 0;
+    if (!copy.read(at, word) || !code.has_next(word)) continue;
+    first = std::min(first, word);
+    last = std::max(last, word);
   }
-  return {};
+  if (last == 0) return false;
+  g_chain.shown[index] = last - first <= kLongest ? position_at(layout, last - 2, code.first) : kNoPosition;
+  return true;
 }
 
-// Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
-// code. The copy is of one moment. The chain was read while the thread ran.
-bool outer_loops_fit(const KnownPython& known, const StackCopy& copy, const CopiedStack& native, uintptr_t loop,
-                     uint32_t first) {
-  const PythonLayout& layout = *known.layout;
-  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return true;
-  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+// outer_loops_fit() for 3.13 and newer.
+bool outer_entries_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                       uint32_t loop) {
+  for (uint32_t i = first; i < g_chain.count; ++i) {
+    if (g_chain.frame[i].code != 0) continue;
+    if (loop == g_loops.count) return ends_early;
+    PythonFrame entry;
+    if (loop_at(g_loops, g_chain.at[i]) != loop || !copied_entry(layout, copy, g_chain.at[i], entry) ||
+        entry.previous != g_chain.frame[i].previous)
+      return false;
+    ++loop;
+    if (i + 1 == g_chain.count || g_chain.frame[i + 1].code == 0) return loop == g_loops.count;
+    if (loop == g_loops.count) return ends_early;
+    if (!ran_there(layout, copy, loop, i + 1)) return false;
+  }
+  return true;
+}
+
+// The same for 3.11 and 3.12. `at`: the struct of the loop that ran the first frame.
+bool outer_structs_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                       uint32_t loop, uintptr_t at) {
   for (uint32_t i = first; i + 1 < g_chain.count; ++i) {
     if (g_chain.frame[i].code != 0 && !g_chain.frame[i].entry) continue;
-    PythonFrame& start = g_chain.frame[i + 1];
-    uint64_t frame = 0;
+    uint64_t frame = 0, outer = 0;
+    if (!copy.read(at + layout.cframe + 8, outer)) return ends_early;
     // The outermost struct is not on the stack.
-    if (!copy.read(loop + layout.cframe + 8, loop) || !copy.read(loop + layout.cframe, frame)) return true;
-    const PartOfCopy part = part_of_loop(*known.python, native, loop);
-    if (part.high == 0) return ends_early;
-    if (frame != g_chain.at[i + 1] || start.code == 0 ||
-        !ran_there(layout, OutsideMemory(), copy, part.low, part.high, start))
+    if (loop_at(g_loops, outer) == kNone) return ends_early || loop + 1 == g_loops.count;
+    // All structs have the same place in their frames. Elsewhere may be one of an earlier run.
+    const uint64_t from_end = g_loops.at[loop].end - at;
+    if (loop_at(g_loops, outer) != ++loop || g_loops.at[loop].end - outer != from_end) return false;
+    at = outer;
+    if (!copy.read(at + layout.cframe, frame) || frame != g_chain.at[i + 1] || g_chain.frame[i + 1].code == 0 ||
+        !ran_there(layout, copy, loop, i + 1))
       return false;
   }
   return true;
 }
 
-struct LoopStructs {
-  uintptr_t at[kMostChain] = {};
-  uint32_t count = 0;  // the last one belongs to the thread, not to a loop
-};
-constinit LoopStructs g_structs;
-
-bool read_structs(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state) {
-  g_structs.count = 0;
-  uintptr_t at = 0;
-  if (!memory.read(state + layout.thread_frame, at)) return false;
-  while (at != 0 && g_structs.count < kMostChain) {
-    g_structs.at[g_structs.count++] = at;
-    if (!memory.read(at + layout.cframe + 8, at)) return false;  // its previous one
-  }
-  return at == 0;
-}
-
-// Whether a struct is in the thread's list now.
-bool is_struct(const PythonLayout& layout, uintptr_t state, uintptr_t wanted) {
-  const OutsideMemory memory{};
-  uintptr_t at = 0;
-  if (!memory.read(state + layout.thread_frame, at)) return false;
-  for (uint32_t i = 0; at != wanted; ++i) {
-    if (at == 0 || i == kMostChain || !memory.read(at + layout.cframe + 8, at)) return false;
+// The same up to 3.10.
+bool outer_frames_fit(const PythonLayout& layout, const StackCopy& copy, bool ends_early, uint32_t first,
+                      uint32_t loop) {
+  for (uint32_t i = first + 1; i < g_chain.count; ++i) {
+    if (++loop == g_loops.count) return ends_early;
+    if (frame_of_loop(layout, copy, g_loops, loop, g_chain.at[i]) == 0 || !ran_there(layout, copy, loop, i))
+      return false;
   }
   return true;
 }
 
-// Writes the frames from the loop with that struct outwards. Its part of the copy is [low, high). False: not proven.
-bool write_from_struct(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
-                       const CopiedStack& native, uint64_t low, uint64_t high, PythonStack& to) {
+// Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
+// code. The copy is of one moment. The chain was read while the thread ran. `loop`: the index of the loop that ran the
+// first frame; `mark`: that of its run, for 3.11 and 3.12.
+bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uint32_t first,
+                     uint32_t loop, uintptr_t mark) {
+  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  // Code without unwind tables called Python. Then only the rest of the conditions is checked.
+  if (!g_loops.bounded) return ends_early || layout.cframe == kNone;
+  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, loop);
+  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, ends_early, first, loop);
+  return outer_structs_fit(layout, copy, ends_early, first, loop, mark);
+}
+
+// What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may
+// end anywhere. So there are some attempts to find the outermost copied run.
+bool read_runs_now(const PythonLayout& layout, uintptr_t state, const StackCopy& copy, uintptr_t until,
+                   RunsOfLoop& to) {
+  constexpr int kAttempts = 32;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (layout.cframe == kNone) {
+      uintptr_t top = 0;
+      if (!top_frame(layout, OutsideMemory(), state, top)) return false;
+      if (!read_runs(layout, FrameMemory(copy), top, until, to)) continue;
+    } else {
+      uintptr_t innermost = 0;
+      if (!OutsideMemory().read(state + layout.thread_frame, innermost)) return false;
+      if (!read_structs(layout, OutsideMemory(), innermost, until, to)) continue;
+    }
+    const auto is_outermost = [](uint64_t mark) { return loop_at(g_loops, mark) + 1 == g_loops.count; };
+    if (until != 0 || std::any_of(to.mark, to.mark + to.count, is_outermost)) return true;
+    if (layout.runs_are_frames() && to.count != 0 && g_loops.count != 0 &&
+        frame_of_loop(layout, copy, g_loops, g_loops.count - 1, to.mark[to.count - 1]) != 0)
+      return true;
+  }
+  return false;
+}
+
+// Writes the frames from that run of g_runs outwards. Its index among the copied loops is `loop`. False: not proven.
+bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, const StackCopy& copy,
+                    const CopiedStack& native, uint32_t loop, uint32_t unknown, PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  const OutsideMemory memory{};
-  const uintptr_t at = g_structs.at[index];
-  uint64_t frame = 0, outer = 0, now[2] = {}, again[2] = {};
-  if (index + 1 >= g_structs.count || !copy.read(at + layout.cframe, frame) ||
-      !copy.read(at + layout.cframe + 8, outer))
+  const uint64_t mark = g_runs.mark[index], frame = g_runs.frame[index];
+  if (frame == 0 || frame_of_loop(layout, copy, g_loops, loop, mark) != frame) return false;
+  read_chain(layout, copy, frame);
+  if (!g_chain.whole || g_chain.frame[0].code == 0 || !starts_runs(index != 0) || !ran_there(layout, copy, loop, 0) ||
+      !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
-  if (outer != g_structs.at[index + 1] || !memory.read(at + layout.cframe, now) || now[0] != frame || now[1] != outer)
-    return false;
-  read_chain(layout, frame);
-  if (!g_chain.whole || g_chain.frame[0].code == 0 || !ran_there(layout, memory, copy, low, high, g_chain.frame[0]) ||
-      !outer_loops_fit(known, copy, native, at, 0))
-    return false;
-  const uint32_t entries = write_frames(known, memory, 0, to);
-  const bool counted = (to.flags & format::kStackPythonCut) == 0;
-  if (entries == kNone || (counted && entries != g_structs.count - 1 - index)) return false;
-  return chain_holds(layout, frame, 0) && OutsideMemory().read(at + layout.cframe, again) && again[0] == now[0] &&
-         again[1] == now[1] && is_struct(layout, state, at);
+  const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
+  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
+  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
+  if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
+  return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, mark, g_runs_again) &&
+         g_runs_again.frame[g_runs_again.count - 1] == frame;
 }
 
 // Writes the outer frames that the copy proves. False: there are none.
 bool write_outer_frames(const KnownPython& known, uintptr_t state, const StackCopy& copy, const CopiedStack& native,
                         PythonStack& to) {
   const PythonLayout& layout = *known.layout;
-  if (layout.cframe == kNone || layout.code_start == kNone || native.stack_pointers == nullptr) return false;
-  if (!read_structs(layout, OutsideMemory(), state)) return false;
+  if (!g_loops.bounded || !read_runs_now(layout, state, copy, 0, g_runs)) return false;
   format::PythonFrameDef unknown;
   unknown.function = intern_lasting_string(format::kUnknownPythonFrames);
   const uint32_t unknown_id = define_python_place(unknown);
   if (unknown_id == 0) return false;
-  uint64_t inner_end = 0;
-  uint32_t inner = 0;
-  for (uint32_t i = 0; i + 1 < native.count; ++i) {
-    if (!is_loop(*known.python, native.frames[i])) continue;
-    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
-    if (begin == 0 || end <= begin) return false;
-    const uint64_t low = inner == 0 ? copy.low : inner_end - kSavedByCallee;
-    for (uint32_t k = 0; inner != 0 && k < g_structs.count; ++k) {
-      if (g_structs.at[k] - begin >= end - begin) continue;
+  for (uint32_t inner = 1; inner < g_loops.count && inner < to.most; ++inner) {
+    for (uint32_t k = 0; k < g_runs.count; ++k) {
+      // Up to 3.10, the marks are not on the stack, and the runs are counted from the outermost one.
+      const uint32_t loop =
+          layout.runs_are_frames() ? k + g_loops.count - g_runs.count : loop_at(g_loops, g_runs.mark[k]);
+      if (loop != inner) continue;
       to.count = 0;
       to.flags = format::kStackPythonInner;
-      while (to.count < inner && to.count + 1 < to.most)
-        to.frames[to.count++] = format::python_frame_word(unknown_id, true);
-      if (to.count == inner && write_from_struct(known, state, k, copy, native, low, end, to)) return true;
+      while (to.count < inner) to.frames[to.count++] = format::python_frame_word(unknown_id, true);
+      if (write_from_run(known, state, k, copy, native, inner, unknown_id, to)) {
+        learn_callers(0, k != 0);
+        return true;
+      }
     }
-    inner_end = end;
-    ++inner;
   }
   return false;
 }
@@ -539,29 +670,31 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
                            PythonStack& to) {
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
-  const uint32_t loops = loops_of(*known.python, native);
-  if (top == 0) return loops == 0 ? PythonLook::None : PythonLook::Moved;
-  read_chain(layout, top);
+  if (top == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
+  read_chain(layout, copy, top);
   if (!g_chain.whole) return PythonLook::Moved;
   uintptr_t loop = 0;
   const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
-  if (first == kNone) return PythonLook::Moved;
-  const bool ran = registers != nullptr && layout.code_start != kNone && layout.position == Position::Pointer;
-  if (ran && g_chain.frame[first].code != 0 &&
-      !runs_code(layout, memory, copy, registers, register_count, g_chain.frame[first]))
+  // A copied loop whose frames have returned since has only its entry in the chain.
+  if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
+  if (registers != nullptr && !runs_code(layout, memory, copy, registers, register_count, first))
     return PythonLook::Moved;
-  if (!outer_loops_fit(known, copy, native, loop, first)) return PythonLook::Moved;
-  const uint32_t entries = write_frames(known, memory, first, to);
+  // Another struct may have been in the same place of the stack before.
+  if (layout.cframe != kNone && g_loops.bounded && loop_at(g_loops, loop) != 0) return PythonLook::Moved;
+  if (known.python->loop_bytes != 0 && !outer_loops_fit(layout, copy, native, first, 0, loop)) return PythonLook::Moved;
+  const uint32_t entries = write_frames(known, memory, first, 0, to);
   if (entries == kNone) return PythonLook::Moved;
   // Twice: a program that repeats itself may be in the same wrong moments at two readings.
   for (int reading = 0; reading < 2; ++reading) {
     uintptr_t inner = 0;
-    if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, inner, first))
+    if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, copy, inner, first))
       return PythonLook::Moved;
   }
   const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
   const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
-  return counted && loops != entries ? PythonLook::Moved : PythonLook::Found;
+  if (counted && g_loops.count != entries) return PythonLook::Moved;
+  learn_callers(first, false);
+  return PythonLook::Found;
 }
 
 }  // namespace
@@ -579,6 +712,7 @@ PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const Cop
   const uintptr_t state = state_of(known, handle);
   if (state == 0 || !is_checked(known, state, handle)) return PythonLook::None;
   if (!top_frame(layout, memory, state, top)) return PythonLook::None;
+  find_loops(known.python->loop, known.python->loop_bytes, copy, native, g_loops);
   const PythonLook all = read_all_frames(known, state, top, copy, native, registers, register_count, to);
   return all == PythonLook::Moved && write_outer_frames(known, state, copy, native, to) ? PythonLook::Outer : all;
 }
@@ -615,6 +749,7 @@ uint64_t python_gil_holder() {
 
 void forget_python_outside() {
   std::memset(static_cast<void*>(g_known_places), 0, sizeof g_known_places);
+  std::memset(static_cast<void*>(g_callers), 0, sizeof g_callers);
   std::memset(static_cast<void*>(g_states), 0, sizeof g_states);
   g_checked = false;
   g_failed_checks = 0;

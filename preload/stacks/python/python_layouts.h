@@ -42,6 +42,11 @@ struct PythonLayout {
   // An index of an instruction. Frames before it are being set up and Python does not show them either (3.11 and
   // newer).
   uint32_t code_first_traceable() const { return code_start == kNone ? kNone : code_start - 16; }
+
+  // Each run of the evaluation loop has a frame of its own in the chain, which is in the loop's native frame.
+  bool has_entry_frames() const { return minor >= 13; }
+  // Each frame has a run of its own.
+  bool runs_are_frames() const { return minor <= 10; }
 };
 
 // Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).

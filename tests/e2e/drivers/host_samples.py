@@ -3,6 +3,7 @@
 its log, so samples × period is the time in a state. Sampling is random: a number of samples may be off by four standard
 deviations (of a Poisson number), and the machine's load may change what a program does, never what it measured."""
 import argparse
+import ast
 import collections
 import json
 import math
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+from python_stacks import interpreters
 from stacks import Stacks
 
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
@@ -382,46 +384,154 @@ CALLERS = {"add": {"Leaf.__call__"}, "Leaf.__call__": {"Branch.__call__"},
            "Branch.__call__": {"Branch.__call__", "Tree.__call__"}, "Tree.__call__": {"handle"}}
 
 
-def check_moving(options, checks, folder):
-    """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
-    call each other (CPython 3.11 and 3.12)"""
-    python = os.environ.get("PYTHON_TO_SAMPLE", "/usr/bin/python3")
-    version = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
-    if version.stdout.split() not in (["3", "11"], ["3", "12"]):
-        print(f"CPython {version.stdout}")
-        sys.exit(77)
-    script = pathlib.Path(__file__).parents[1] / "python/moving_calls.py"
-    done, logs = run(options, folder, [python, script])
-    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
-    if checks.wrong:
-        return
+UNKNOWN = "[Python frames not known]"
+
+
+def pythons_to_sample():
+    """the interpreters of this machine with the GIL, or the one that PYTHON_TO_SAMPLE names"""
+    if "PYTHON_TO_SAMPLE" in os.environ:
+        return [os.environ["PYTHON_TO_SAMPLE"]]
+    return [path for (version, _), path in interpreters().items() if not version.endswith("t")]
+
+
+def sample_running(options, checks, folder, python, script, *arguments):
+    """the log of the script, and the running samples of its first thread as (native frames, names of these, Python
+    frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
+    for old in pathlib.Path(folder).iterdir():
+        old.unlink()
+    script = pathlib.Path(__file__).parents[1] / "python" / script
+    done, logs = run(options, folder, [python, script, *arguments])
+    whole = done.returncode == 0 and len(logs) == 1
+    checks.that(whole, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if not whole:
+        return None
     log = logs[0]
     if log.counters.get("host_samples_unavailable"):
         print("perf events are refused here: running threads have no stacks")
         sys.exit(77)
-    functions = {f["id"]: log.strings[f["function"]]["text"] for k, f in log.records if k == "python_frame"}
+    # Up to 3.10, frames have the name without the class.
+    methods = {each.lineno: f"{kind.name}.{each.name}" for kind in ast.parse(script.read_text()).body
+               if isinstance(kind, ast.ClassDef) for each in kind.body if isinstance(each, ast.FunctionDef)}
+    places = {}
+    for kind, f in log.records:
+        if kind == "python_frame":
+            function, file = (log.strings.get(f[name], {"text": ""})["text"] for name in ("function", "file"))
+            method = methods.get(int(f.get("first_line", 0))) if file == str(script) else None
+            places[f["id"]] = (method or function, int(f.get("line", 0)))
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
-    samples = [stacks[s["stack"]] for s in log.samples if s["thread"] == "1" and s["state"] == RUNNING and "stack" in s]
-    serving = with_handle = partial = 0
-    wrong_chains = []
-    for stack in samples:
-        words = re.findall(r"\d+", stack.get("python", ""))
-        chain = [functions[str(int(word) >> 1)] for word in words]
-        inner = "[Python frames not known]"
-        partial += inner in chain
-        with_handle += "handle" in chain
-        serving += "handle" in chain or not chain
-        known = [name for name in chain if name != inner]
-        wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
-        wrong_chains += [chain] if wrong else []
-        checks.that((inner in chain) == bool(int(stack.get("flags", 0)) & 64), f"flags {stack}")
-    # The frames are read while the thread runs: docs/host_samples.md has the measured share.
-    checks.that(len(wrong_chains) <= 2, f"chains that cannot exist: {wrong_chains}")
-    print(f"{len(samples)} samples, {len(wrong_chains)} wrong, "
-          f"{serving} while it serves or without frames, {with_handle} with handle, {partial} partial, "
-          f"counters {log.counters.get('python_moved')} {log.counters.get('python_inner_moved')}")
-    checks.that(serving > 100 and with_handle >= 0.75 * serving, f"{with_handle} of {serving} samples have handle")
-    checks.that(partial == log.counters["python_inner_moved"] and partial > 0, f"{partial} partial: {log.counters}")
+    found = []
+    for sample in log.samples:
+        if sample["thread"] != "1" or sample["state"] != RUNNING or "stack" not in sample:
+            continue
+        stack = stacks[sample["stack"]]
+        words, native = ([int(word) for word in re.findall(r"\d+", stack.get(name, ""))] for name in ("python", "native"))
+        frames = [(places[str(word >> 1)], bool(word & 1)) for word in words]
+        partial = bool(int(stack.get("flags", 0)) & 64)
+        checks.that(partial == any(place[0] == UNKNOWN for place, _ in frames), f"{python}: flags {stack}")
+        found.append((native, log.stack(sample).split(" !")[0].split(" < "), frames, partial))
+    return log, found
+
+
+def check_moving(options, checks, folder):
+    """a coroutine whose inner calls change all the time: it is in the samples, and no sample has frames that cannot
+    call each other"""
+    for python in pythons_to_sample():
+        log, samples = sample_running(options, checks, folder, python, "moving_calls.py") or (None, [])
+        if log is None:
+            return
+        serving = with_handle = partial = 0
+        wrong_chains = []
+        for _, _, frames, is_partial in samples:
+            chain = [place[0] for place, _ in frames]
+            partial += is_partial
+            with_handle += "handle" in chain
+            serving += "handle" in chain or not chain
+            known = [name for name in chain if name != UNKNOWN]
+            wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
+            wrong_chains += [chain] if wrong else []
+        # The frames are read while the thread runs: docs/host_samples.md has the measured share.
+        checks.that(len(wrong_chains) <= 2, f"{python}: chains that cannot exist: {wrong_chains}")
+        print(f"{python}: {len(samples)} samples, {len(wrong_chains)} wrong, {serving} while it serves or without "
+              f"frames, {with_handle} with handle, {partial} partial, {log.counters.get('python_moved')} moved")
+        checks.that(serving > 100 and with_handle >= 0.75 * serving,
+                    f"{python}: {with_handle} of {serving} samples have handle")
+        checks.that(partial == log.counters["python_inner_moved"] and partial > 0,
+                    f"{python}: {partial} partial: {log.counters}")
+
+
+# Functions of moving_paths.py that Python calls directly. Up to 3.10, such calls start a run of the loop, and all of
+# them have the same path.
+CALLED_DIRECTLY = {"chance", "spin", "deeper", "first_caller", "second_caller", "leaf"}
+
+
+def places_of_paths(samples):
+    """what the samples of moving_paths.py show: lists of (partial, place) for each path, the native frames between two
+    runs of the loop; partial stacks, stacks with Python frames, stacks whose native frames have other runs"""
+    shown, shown_callers, callers, called = (collections.defaultdict(list) for _ in range(4))
+    counts = collections.Counter()
+    for native, names, frames, partial in samples:
+        runs = [[]]
+        for place, ends_run in frames:
+            runs[-1].append(place)
+            runs += [[]] if ends_run else []
+        runs = runs[:-1]
+        loops = [i for i, name in enumerate(names) if name == "_PyEval_EvalFrameDefault"]
+        counts.update(partial=partial, known=bool(runs), other=bool(runs) and len(runs) != len(loops))
+        if len(runs) != len(loops):
+            continue
+        paths = [tuple(native[a + 1:b + 1]) for a, b in zip(loops, loops[1:])]
+        for i, path in enumerate(paths):
+            outer, inner = runs[i + 1], runs[i][-1][0]
+            if outer[0][0] != UNKNOWN:
+                shown[path].append((partial, outer[0]))
+            if inner != UNKNOWN:
+                called[path].append(inner in CALLED_DIRECTLY)
+            # What leaf() called shows which of its two callers it had.
+            if i > 0 and outer[0][0] == "leaf" and len(outer) > 1 and outer[1][0] != UNKNOWN:
+                shown_callers[paths[i - 1]].append((partial, (outer[1][0], 0)))
+            if i > 0 and inner.endswith("Leaf.__rfloordiv__"):
+                callers[paths[i - 1]].append("first_caller" if inner.startswith("First") else "second_caller")
+    shown = {path: places for path, places in shown.items() if sum(called[path]) <= 0.2 * len(called[path])}
+    return shown, shown_callers, callers, counts
+
+
+def most_of(values):
+    """the value that nine of ten have; None: there is none"""
+    (value, number), = collections.Counter(values).most_common(1) or [(None, 0)]
+    return value if number >= 0.9 * len(values) else None
+
+
+def check_paths(options, checks, folder):
+    """Python frames are those of the copied stack: each place of a program calls through another function of the
+    interpreter, so the native frames between two runs of the evaluation loop show the place. PATHS_SECONDS: how long
+    each interpreter is sampled"""
+    for python in pythons_to_sample():
+        seconds = os.environ.get("PATHS_SECONDS", "3")
+        _, samples = sample_running(options, checks, folder, python, "moving_paths.py", seconds) or (None, None)
+        if samples is None:
+            return
+        shown, shown_callers, callers, counts = places_of_paths(samples)
+        wrong, compared = [], collections.Counter()
+        for path, places in shown.items():
+            function = most_of([place[0] for _, place in places])
+            if function is None:
+                continue  # several places share the path
+            line = most_of([place[1] for _, place in places if place[0] == function and place[1]])
+            compared.update(partial for partial, _ in places)
+            wrong += [(partial, place, function, line) for partial, place in places
+                      if place[0] != function or (line is not None and place[1] not in (0, line))]
+        for path, places in shown_callers.items():
+            caller = most_of(callers[path])
+            compared.update(partial for partial, _ in places if caller)
+            wrong += [(partial, place, caller, 0) for partial, place in places if caller and place[0] != caller]
+        print(f"{python}: {len(samples)} samples, {counts['known']} with Python frames, {counts['partial']} partial; "
+              f"{compared[True]} places of partial and {compared[False]} of whole stacks compared, {len(wrong)} wrong, "
+              f"{counts['other']} with other loops")
+        # Callers may be wrong before the recorder has seen that they vary.
+        checks.that(len(wrong) <= 5, f"{python}: shown and true places: {wrong[:10]}")
+        checks.that(len(samples) > 200 and counts["known"] >= 0.75 * len(samples), f"{python}: {counts}")
+        checks.that(compared[True] > 0.5 * counts["partial"] > 50, f"{python}: {compared} places of {counts}")
+        checks.that(counts["other"] <= 2, f"{python}: {counts['other']} stacks have other loops than Python has runs")
 
 
 def check_never_synchronised(options, checks, folder):
@@ -483,7 +593,7 @@ def check_launched_apart(options, checks, folder):
 CASES = {"waits": check_waits, "python": check_python, "starved": check_starved, "refused": check_refused, "threads": check_threads,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
-         "owners": check_owners, "gil": check_gil, "moving": check_moving,
+         "owners": check_owners, "gil": check_gil, "moving": check_moving, "paths": check_paths,
          "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart}
 
 
