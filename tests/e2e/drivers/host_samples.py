@@ -302,8 +302,8 @@ def follow(options, checks, folder, mode, awaited, logs=2, variables={}):
 
 
 def share(rows, awaited, function):
-    """share of an awaited thread's time in which it ran a function or waited for a CPU"""
-    own = [row for row in rows if re.match(awaited, row["awaited"])]
+    """share of an awaited thread's sampled time in which it ran a function or waited for a CPU"""
+    own = [row for row in rows if re.match(awaited, row["awaited"]) and row["host_code"] != "not sampled"]
     ran = sum(row["time_ns"] for row in own if function in (row["host_code"] or "") or row["host_state"] == "runnable")
     return ran / max(1, sum(row["time_ns"] for row in own))
 
@@ -316,7 +316,7 @@ def check_worker(options, checks, folder, mode):
     if checks.wrong:
         return
     decodes = share(rows, f"process {child} \\(", "worker_decode")
-    checks.that(decodes >= 0.6, f"{decodes:.0%} of the worker's time is worker_decode: {rows}")
+    checks.that(decodes >= 0.6, f"{decodes:.0%} of the worker's sampled time is worker_decode: {rows}")
     gaps, _ = idle_rows(options, folder, "idle-gaps")
     named = [gap for gap in gaps if (gap["awaited"] or "").startswith(f"process {child}")]
     checks.that(len(named) >= 10, f"{len(named)} gaps name the worker")
