@@ -11,7 +11,8 @@ import sys
 
 ORDER = re.compile(r"std::memory_order_(\w+)")
 # name of the output, source, what relacy cannot execute as it is (expression, replacement): large constants, memory of
-# the kernel, and what another process reads
+# the kernel, words that are only sometimes shared, and objects that would outlive an execution
+SAID = (r"static model::atomic<bool> said\{false\};", "bool said = false;")
 SOURCES = [
     ("handle_map", "preload/driver/handle_map.h", [
         (r"mutable Slot slots_",
@@ -23,6 +24,20 @@ SOURCES = [
     ("intern_grow", "preload/record/intern.cpp", [
         (r"^.*(?=bool InternTable::grow)", ""), (r"bool open_intern_tables.*$", "")]),
     ("rule_table", "preload/stacks/rule_table.h", [(r"1u << 15", "1")]),
+    ("ring", "preload/log/ring.cpp", [
+        SAID,
+        (r"static constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;",
+         "const uint64_t kFewestCells = g_cells, kCellsForSeconds = g_cells;"),
+        (r"kLook = 256", "kLook = 8"),
+        (r"__atomic_load_n\(&block->header.in_call_tick, __ATOMIC_RELAXED\)", "peek_sealed(block)"),
+        (r"std::memset\(reinterpret_cast<char\*>\(block\).*?\);", "block->clear();")]),
+    ("chunks", "preload/log/chunks.cpp", [
+        SAID,
+        (r"kMaxSlabs = 4096", "kMaxSlabs = 6"), (r"kSpares = 256", "kSpares = 2"),
+        (r"kAheadBlocks = 256", "kAheadBlocks = 1"),
+        (r"uint32_t blocks;\s*uint64_t offset;", "plain<uint32_t> blocks; plain<uint64_t> offset;"),
+        (r"(?<=void touch\(Slab& slab, uint32_t upto\) \{).*?(?=\n\}\n)",
+         "RL_ASSERT(slab.base.load(rl::mo_relaxed, $) != nullptr && slab.blocks != 0);")]),
 ]
 
 
@@ -40,8 +55,7 @@ def transformed(text, shown, sites, replacements):
         code = line.split("//")[0]
         if code.startswith(("#", "namespace", "extern ")) or line.startswith("}  // namespace"):
             code = ""
-        if "atomic_ref" not in code and "fence" not in code:
-            code = ORDER.sub(order, code).replace("std::atomic<", "model::atomic<")
+        code = re.sub(r"std::(atomic<|atomic_ref\b|atomic_\w+_fence)", r"model::\1", ORDER.sub(order, code))
         if not code.startswith("    "):
             code = re.sub(r"^(  )?constexpr ", r"\1static constexpr ", code)
         lines.append(code.replace("constinit ", ""))
