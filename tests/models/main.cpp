@@ -85,7 +85,7 @@ int run(int argc, char** argv) {
   add_rule_table(models);
   add_ring(models);
   add_chunks(models);
-  unsigned iterations = 3000;
+  unsigned iterations = 20000;
   bool weaken = false;
   int only = 0;
   for (int i = 1; i < argc; ++i) {

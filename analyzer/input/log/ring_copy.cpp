@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -82,8 +83,11 @@ class Copier {
   }
   Block& block(uint64_t i) { return *reinterpret_cast<Block*>(bytes_.data() + kBlocksOffset + i * kBlockBytes); }
 
+  // What a later call reads is not older: a processor may exchange reads, also those of the kernel.
   bool read(uint64_t offset, size_t size, void* to) const {
-    return pread(fd_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+    const bool whole = pread(fd_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return whole;
   }
 
   // Reads the current size of the file and its first pages.
