@@ -91,6 +91,14 @@ template <class T> class log_word {
   atomic<T> seen_;
 };
 
+// The same for a word that its owner also writes as an atomic.
+template <class T> struct log_atomic : atomic<T> {
+  T operator=(T value) {
+    this->store(value, rl::mo_relaxed, $);
+    return value;
+  }
+};
+
 // Lets a thread stand still for some steps of the others. Every step of a thread is equally likely to be the next one,
 // so without it a thread hardly ever does much between two steps of another.
 class Pause {

@@ -31,6 +31,12 @@ SOURCES = [
         (r"kLook = 256", "kLook = 8"),
         (r"__atomic_load_n\(&block->header.in_call_tick, __ATOMIC_RELAXED\)", "peek_sealed(block)"),
         (r"std::memset\(reinterpret_cast<char\*>\(block\).*?\);", "block->clear();")]),
+    # Parts of a class: how a thread opens a block, and how it commits a record.
+    ("block_open", "preload/record/block_writer.cpp", [
+        (r"^.*?(?=format::BlockHeader& header = block_->header;\s+header\.kind)", ""),
+        (r"if \(repeats_\) define_thread.*$", "")]),
+    ("block_commit", "preload/record/block_writer.h", [
+        (r"^.*?(?=void commit\(size_t size\))", ""), (r"(?<=used_ = used;\n  \}\n).*$", "")]),
     ("chunks", "preload/log/chunks.cpp", [
         SAID,
         (r"kMaxSlabs = 4096", "kMaxSlabs = 6"), (r"kSpares = 256", "kSpares = 2"),
@@ -49,8 +55,8 @@ def transformed(text, shown, sites, replacements):
             name = match.group(1)
             if name == "relaxed":
                 return "rl::mo_relaxed, $"
-            sites.append((len(sites) + 1, f"{shown}:{number}", name, line.strip()))
-            return f"model::order({len(sites)}, rl::mo_{name}), $"
+            sites.append((sites[-1][0] + 1 if sites else 1, f"{shown}:{number}", name, line.strip()))
+            return f"model::order({sites[-1][0]}, rl::mo_{name}), $"
 
         code = line.split("//")[0]
         if code.startswith(("#", "namespace", "extern ")) or line.startswith("}  // namespace"):
@@ -64,6 +70,7 @@ def transformed(text, shown, sites, replacements):
         result, changes = re.subn(pattern, lambda _: replacement, result, flags=re.S)
         if changes == 0:
             sys.exit(f"{shown} has no {pattern!r} any more: SOURCES in real_source.py must follow it")
+    sites[:] = [site for site in sites if site[1].rpartition(":")[0] != shown or f"order({site[0]}, " in result]
     return result
 
 

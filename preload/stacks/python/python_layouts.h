@@ -49,8 +49,8 @@ struct PythonLayout {
 // Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).
 inline constexpr uint8_t kOwnedByLoop = 3;
 
-// Two mutexes of the GIL are before gilstate.tstate_current in _PyRuntime. A mutex has 40 bytes on x86-64, for which the
-// rows are, and 48 on aarch64.
+// Two mutexes of the GIL are before gilstate.tstate_current in _PyRuntime. A mutex has 40 bytes on x86-64, as in the
+// rows, and 48 on aarch64.
 constexpr uint32_t current_thread_of(uint32_t in_row) {
   return in_row == kNone ? kNone : in_row + 2 * (static_cast<uint32_t>(sizeof(pthread_mutex_t)) - 40);
 }
