@@ -124,8 +124,7 @@ class Copier {
       const uint64_t offset = kBlocksOffset + i * kBlockBytes;
       if (!read(offset, sizeof there, &there) || !read(offset, sizeof after, &after)) break;
       // A header that was read while its block was opened again may have the old `committed`.
-      if (same_block(header, after) && same_block(header, there.header) &&
-          header.committed <= there.header.committed) {
+      if (same_block(header, after) && same_block(header, there.header) && header.committed <= there.header.committed) {
         keep(ours, there, header);
         return;
       }
