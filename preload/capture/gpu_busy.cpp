@@ -44,6 +44,7 @@ double gpu_busy_share(uint64_t now_ns) {
 
 void forget_gpu_work() {
   g_end_ns.store(0, std::memory_order_relaxed);
+  g_devices.store(0, std::memory_order_relaxed);
   g_seen = {};
 }
 

@@ -30,9 +30,9 @@ constexpr uint32_t kSpares = 256;
 struct Slab {
   std::atomic<uint32_t> next;
   uint32_t blocks;
-  format::Block* base;
   uint64_t offset;
-  std::atomic<uint32_t> touched;  // blocks whose pages were touched ahead
+  std::atomic<format::Block*> base;  // null: no slab. Stored last, when the rest is known
+  std::atomic<uint32_t> touched;     // blocks whose pages were touched ahead
 };
 
 constinit Slab g_slabs[kMaxSlabs] = {};
@@ -47,9 +47,11 @@ std::atomic<bool> g_full{false};
 std::atomic<uint64_t> g_spares[kSpares];
 std::atomic<uint32_t> g_spare_count{0};
 
+// A slab that close_chunks() may have missed is not used. The orders are seq_cst for this: either this thread sees that
+// the log is closed, or closing sees the slab.
 Slab* make_slab() {
   if (g_full.load(std::memory_order_relaxed)) return nullptr;
-  const uint32_t index = g_slab_count.fetch_add(1, std::memory_order_relaxed);
+  const uint32_t index = g_slab_count.fetch_add(1, std::memory_order_seq_cst);
   uint64_t bytes = g_next_bytes.load(std::memory_order_relaxed);
   uint64_t offset = 0;
   format::Block* const base = index < kMaxSlabs ? g_log.extend(bytes, offset) : nullptr;
@@ -69,11 +71,11 @@ Slab* make_slab() {
   if (index != 0 && bytes * 2 <= g_largest) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
   Slab& slab = g_slabs[index];
   slab.blocks = static_cast<uint32_t>(bytes / format::kBlockBytes);
-  slab.base = base;
   slab.offset = offset;
   slab.touched.store(0, std::memory_order_relaxed);
-  slab.next.store(0, std::memory_order_release);
-  return &slab;
+  slab.next.store(0, std::memory_order_relaxed);
+  slab.base.store(base, std::memory_order_seq_cst);
+  return g_closed.load(std::memory_order_seq_cst) ? nullptr : &slab;
 }
 
 // A store fault on a fresh page of the file costs 0.5–1 µs, and much more while the disk is written. The helper
@@ -82,7 +84,7 @@ void touch(Slab& slab, uint32_t upto) {
   if (upto > slab.blocks) upto = slab.blocks;
   const uint32_t from = slab.touched.load(std::memory_order_relaxed);
   if (upto <= from) return;
-  char* const at = reinterpret_cast<char*>(slab.base + from);
+  char* const at = reinterpret_cast<char*>(slab.base.load(std::memory_order_relaxed) + from);
   const size_t bytes = (upto - from) * format::kBlockBytes;
   const size_t before = bytes_into_page(at);
   if (madvise(at - before, before + bytes, MADV_POPULATE_WRITE) != 0) {  // Linux < 5.14
@@ -94,10 +96,10 @@ void touch(Slab& slab, uint32_t upto) {
 }
 
 // Two threads made a slab at once and one of them needs it; this is the other slab. Its blocks count as taken, because
-// closing cuts the file after them, whichever thread gets them.
+// closing cuts the file after them, whichever thread gets them. If the log was closed before, nobody gets them.
 void give_whole(Slab& slab) {
-  slab.next.store(slab.blocks, std::memory_order_release);
-  give_chunk({slab.base, slab.blocks});
+  if (slab.next.fetch_add(slab.blocks, std::memory_order_relaxed) != 0) return;
+  give_chunk({slab.base.load(std::memory_order_relaxed), slab.blocks});
 }
 
 // The helper prepares the next slab when so many blocks of this one are used. The first slab is used up first: a short
@@ -107,7 +109,7 @@ uint32_t blocks_before_next(const Slab& slab) { return &slab == g_slabs ? slab.b
 Chunk take_spare(uint32_t wanted) {
   for (std::atomic<uint64_t>& slot : g_spares) {
     uint64_t word = slot.load(std::memory_order_relaxed);
-    if (word == 0 || !slot.compare_exchange_strong(word, 0, std::memory_order_acq_rel)) continue;
+    if (word == 0 || !slot.compare_exchange_strong(word, 0, std::memory_order_acquire)) continue;
     g_spare_count.fetch_sub(1, std::memory_order_relaxed);
     Chunk chunk{reinterpret_cast<format::Block*>(word & 0xffffffffffff), static_cast<uint32_t>(word >> 48)};
     if (chunk.blocks > wanted) {
@@ -121,7 +123,8 @@ Chunk take_spare(uint32_t wanted) {
 
 // A thread needs a chunk and there is none.
 Chunk no_room() {
-  if (!in_ring() && !g_closed.load(std::memory_order_acquire) && !g_out_of_room.exchange(true)) wake_helper();
+  if (in_ring() || g_closed.load(std::memory_order_relaxed)) return {};
+  if (!g_out_of_room.exchange(true, std::memory_order_relaxed)) wake_helper();
   return {};
 }
 
@@ -145,23 +148,26 @@ bool open_chunks(uint64_t first_bytes, uint64_t largest) {
 }
 
 Chunk take_chunk(uint32_t wanted) {
-  if (!g_closed.load(std::memory_order_acquire) && g_spare_count.load(std::memory_order_relaxed) != 0) {
+  if (!g_closed.load(std::memory_order_relaxed) && g_spare_count.load(std::memory_order_relaxed) != 0) {
     if (const Chunk spare = take_spare(wanted); spare.first != nullptr) return spare;
   }
   for (;;) {
-    if (g_closed.load(std::memory_order_acquire)) return {};
+    if (g_closed.load(std::memory_order_relaxed)) return {};
     Slab* const slab = g_current.load(std::memory_order_acquire);
     if (slab == nullptr) return {};
-    const uint32_t at = slab->next.fetch_add(wanted, std::memory_order_acq_rel);
+    // Read first: a recording that starts before this thread goes on empties the slabs of the one that ended.
+    format::Block* const base = slab->base.load(std::memory_order_relaxed);
+    if (base == nullptr) return {};
+    const uint32_t at = slab->next.fetch_add(wanted, std::memory_order_relaxed);
     if (at < slab->blocks) {
       const uint32_t blocks = at + wanted <= slab->blocks ? wanted : slab->blocks - at;
       const uint32_t due = blocks_before_next(*slab);
       if (at / kWakeEveryBlocks != (at + wanted) / kWakeEveryBlocks || (at < due && at + wanted >= due)) wake_helper();
-      return {slab->base + at, blocks};
+      return {base + at, blocks};
     }
     if (at >= kClosed) return {};
     slab->next.store(slab->blocks, std::memory_order_relaxed);  // keeps the counter from growing without limit
-    Slab* next = g_ready.exchange(nullptr, std::memory_order_acq_rel);
+    Slab* next = g_ready.exchange(nullptr, std::memory_order_acquire);
     if (next == nullptr && g_full.load(std::memory_order_relaxed)) return no_room();
     if (next == nullptr) {
       const uint64_t from = read_clocks().monotonic_ns;
@@ -171,9 +177,9 @@ Chunk take_chunk(uint32_t wanted) {
       if (next == nullptr) return no_room();
     }
     Slab* expected = slab;
-    if (!g_current.compare_exchange_strong(expected, next, std::memory_order_acq_rel)) {
+    if (!g_current.compare_exchange_strong(expected, next, std::memory_order_release)) {
       Slab* empty = nullptr;  // another thread was faster: keep ours for the next change
-      if (!g_ready.compare_exchange_strong(empty, next, std::memory_order_acq_rel)) give_whole(*next);
+      if (!g_ready.compare_exchange_strong(empty, next, std::memory_order_release)) give_whole(*next);
     }
     wake_helper();
   }
@@ -187,7 +193,7 @@ void give_chunk(Chunk rest) {
     bool placed = false;
     for (std::atomic<uint64_t>& slot : g_spares) {
       uint64_t empty = 0;
-      if (!slot.compare_exchange_strong(empty, word, std::memory_order_acq_rel)) continue;
+      if (!slot.compare_exchange_strong(empty, word, std::memory_order_release)) continue;
       g_spare_count.fetch_add(1, std::memory_order_relaxed);
       placed = true;
       break;
@@ -199,14 +205,14 @@ void give_chunk(Chunk rest) {
 }
 
 bool tend_chunks() {
-  if (g_closed.load(std::memory_order_acquire)) return false;
+  if (g_closed.load(std::memory_order_relaxed)) return false;
   bool worked = false;
-  if (g_ready.load(std::memory_order_acquire) == nullptr && !g_full.load(std::memory_order_relaxed)) {
+  if (g_ready.load(std::memory_order_relaxed) == nullptr && !g_full.load(std::memory_order_relaxed)) {
     Slab* const current = g_current.load(std::memory_order_acquire);
     if (current != nullptr && current->next.load(std::memory_order_relaxed) >= blocks_before_next(*current)) {
       if (Slab* const made = make_slab(); made != nullptr) {
         Slab* empty = nullptr;
-        if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_acq_rel)) give_whole(*made);
+        if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_release)) give_whole(*made);
         worked = true;
       }
     }
@@ -223,13 +229,15 @@ bool tend_chunks() {
 
 void write_back_chunks() {
   if (g_log.backing() != format::Backing::Written) return;
-  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  const uint32_t slabs = g_slab_count.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
     Slab& slab = g_slabs[i];
-    uint32_t used = slab.next.load(std::memory_order_acquire);
+    const format::Block* const base = slab.base.load(std::memory_order_acquire);
+    if (base == nullptr) continue;
+    uint32_t used = slab.next.load(std::memory_order_relaxed);
     if (used >= kClosed) used -= kClosed;
     if (used > slab.blocks) used = slab.blocks;
-    if (slab.base != nullptr && used != 0) g_log.write_back(slab.base, used * format::kBlockBytes, slab.offset);
+    if (used != 0) g_log.write_back(base, used * format::kBlockBytes, slab.offset);
   }
   g_log.write_back_header();
 }
@@ -237,23 +245,24 @@ void write_back_chunks() {
 uint64_t close_chunks() {
   g_closed.store(true, std::memory_order_seq_cst);
   uint64_t end = format::kBlocksOffset;
-  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  const uint32_t slabs = g_slab_count.load(std::memory_order_seq_cst);
   for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
     Slab& slab = g_slabs[i];
-    if (slab.base == nullptr) continue;
-    uint32_t used = slab.next.fetch_add(kClosed, std::memory_order_acq_rel);
+    if (slab.base.load(std::memory_order_seq_cst) == nullptr) continue;
+    uint32_t used = slab.next.fetch_add(kClosed, std::memory_order_relaxed);
     if (used > slab.blocks) used = slab.blocks;
     if (used != 0 && slab.offset + used * format::kBlockBytes > end) end = slab.offset + used * format::kBlockBytes;
   }
   return end;
 }
 
-bool chunks_are_closed() { return g_closed.load(std::memory_order_acquire); }
+bool chunks_are_closed() { return g_closed.load(std::memory_order_relaxed); }
 
 void retire_chunks(uint64_t life) {
-  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  const uint32_t slabs = g_slab_count.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
-    if (g_slabs[i].base != nullptr) retire_log_pages(g_slabs[i].base, g_slabs[i].blocks * format::kBlockBytes, life);
+    if (format::Block* const base = g_slabs[i].base.load(std::memory_order_acquire); base != nullptr)
+      retire_log_pages(base, g_slabs[i].blocks * format::kBlockBytes, life);
   }
   abandon_chunks();
 }
@@ -262,8 +271,8 @@ void abandon_chunks() {
   g_current.store(nullptr, std::memory_order_relaxed);
   g_ready.store(nullptr, std::memory_order_relaxed);
   for (uint32_t i = 0; i < kMaxSlabs && i < g_slab_count.load(std::memory_order_relaxed); ++i)
-    g_slabs[i].base = nullptr;
-  g_slab_count.store(0, std::memory_order_relaxed);
+    g_slabs[i].base.store(nullptr, std::memory_order_relaxed);
+  g_slab_count.store(0, std::memory_order_release);  // after the slabs were read: a thread may still make one
   for (std::atomic<uint64_t>& slot : g_spares) slot.store(0, std::memory_order_relaxed);
   g_spare_count.store(0, std::memory_order_relaxed);
 }

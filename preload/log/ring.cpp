@@ -59,12 +59,12 @@ __attribute__((no_sanitize("thread"))) uint64_t sealed_at(const format::Block* b
 
 // Takes the block that was sealed first, if that was at or before tick `latest`; null if there is none.
 format::Block* take_oldest(uint64_t latest) {
-  for (uint64_t at = g_ring.head.load(std::memory_order_acquire), looked = 0; looked < kLook; ++at, ++looked) {
-    const uint64_t tail = g_ring.tail.load(std::memory_order_acquire);
+  for (uint64_t at = g_ring.head.load(std::memory_order_relaxed), looked = 0; looked < kLook; ++at, ++looked) {
+    const uint64_t tail = g_ring.tail.load(std::memory_order_relaxed);
     if (at >= tail) return nullptr;
     std::atomic<uint64_t>& cell = g_ring.cells[at & g_ring.mask];
     uint64_t entry = cell.load(std::memory_order_acquire);
-    uint64_t head = g_ring.head.load(std::memory_order_acquire);
+    uint64_t head = g_ring.head.load(std::memory_order_relaxed);
     if (head > at) {  // other threads were faster
       at = head - 1;
       continue;
@@ -72,13 +72,13 @@ format::Block* take_oldest(uint64_t latest) {
     const bool first = head == at;
     const bool ours = is_block(entry) && generation_of(entry) == g_ring.generation.load(std::memory_order_relaxed);
     if (ours && sealed_at(block_of(entry)) > latest) return nullptr;
-    if (is_block(entry) && !cell.compare_exchange_strong(entry, first ? kEmpty : kTaken, std::memory_order_acq_rel))
+    if (is_block(entry) && !cell.compare_exchange_strong(entry, first ? kEmpty : kTaken, std::memory_order_acquire))
       continue;
     // Advance the head past a taken cell, and in the end also past a cell that stays empty. The block of that cell is
     // found when the queue wraps around.
     if (first && (entry != kEmpty || tail - at > kLook) &&
-        g_ring.head.compare_exchange_strong(head, at + 1, std::memory_order_acq_rel) && entry == kTaken)
-      cell.compare_exchange_strong(entry, kEmpty, std::memory_order_acq_rel);
+        g_ring.head.compare_exchange_strong(head, at + 1, std::memory_order_relaxed) && entry == kTaken)
+      cell.compare_exchange_strong(entry, kEmpty, std::memory_order_relaxed);
     if (ours) return block_of(entry);
     if (is_block(entry)) --looked;  // of an earlier recording
   }
@@ -98,11 +98,12 @@ void note_overwritten(const format::BlockHeader& header) {
 }
 
 // Empties a block that no other thread has, in three steps: the horizon is written, the block is marked as empty, its
-// records are cleared. A kill between any two stores leaves a log whose contents are true.
+// records are cleared. A kill between any two stores leaves a log whose contents are true. A process that copies the
+// log meanwhile sees the steps in this order too: the fence keeps the clearing stores after the mark.
 void empty(format::Block* block) {
   note_overwritten(block->header);
-  std::atomic_ref(block->header.magic).store(format::kBlockGoneMagic, std::memory_order_seq_cst);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::atomic_ref(block->header.magic).store(format::kBlockGoneMagic, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);
   std::memset(reinterpret_cast<char*>(block) + sizeof block->header.magic, 0,
               sizeof *block - sizeof block->header.magic);
 }
@@ -175,7 +176,7 @@ bool open_ring(option::Ring size) {
   g_log.counters()->ring.bytes = size.bytes != 0 ? size.bytes : ~0ull;
   g_ring.closed.store(false, std::memory_order_relaxed);
   g_ring.no_room.store(false, std::memory_order_relaxed);
-  g_ring.on.store(true, std::memory_order_release);
+  g_ring.on.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -225,21 +226,21 @@ void give_to_ring(format::Block* block, uint16_t generation) {
   if (!in_ring() || generation != ring_generation()) return;
   const uint64_t entry = static_cast<uint64_t>(generation) << 48 | reinterpret_cast<uint64_t>(block);
   for (uint64_t tries = 0; tries <= kLook; ++tries) {
-    const uint64_t at = g_ring.tail.fetch_add(1, std::memory_order_acq_rel);
+    const uint64_t at = g_ring.tail.fetch_add(1, std::memory_order_relaxed);
     uint64_t empty = kEmpty;
-    if (g_ring.cells[at & g_ring.mask].compare_exchange_strong(empty, entry, std::memory_order_acq_rel)) return;
+    if (g_ring.cells[at & g_ring.mask].compare_exchange_strong(empty, entry, std::memory_order_release)) return;
   }
   // There are more blocks than the queue has cells: this block keeps its records and is not used again.
 }
 
 void tend_ring() {
   if (!in_ring() || g_ring.left.load(std::memory_order_relaxed) != 0) return;
-  const uint64_t head = g_ring.head.load(std::memory_order_acquire);
-  const uint64_t tail = g_ring.tail.load(std::memory_order_acquire);
+  const uint64_t head = g_ring.head.load(std::memory_order_relaxed);
+  const uint64_t tail = g_ring.tail.load(std::memory_order_relaxed);
   if (g_ring.touched < head) g_ring.touched = head;
   const uint64_t until = tail < head + kRingAheadBlocks ? tail : head + kRingAheadBlocks;
   for (; g_ring.touched < until; ++g_ring.touched) {
-    const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_acquire);
+    const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_relaxed);
     if (!is_block(entry) || generation_of(entry) != ring_generation()) continue;
     // If the kernel has written the page back, it is read-only, and the first store would wait for the file system
     // inside a hook.

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 # no golden output has source lines of native code
+SLOWNESS = float(os.environ.get("PROF_TEST_SLOWNESS", "1"))  # scripts/aarch64: emulation takes longer
 WITHOUT_LIBDW = re.compile(r"^(prof: )?built without libdw: .*\n", re.M)
 
 
@@ -39,7 +40,7 @@ def run_case(folder, prof, undump, update):
             if not line or line.startswith("#"):
                 continue
             done = subprocess.run(["sh", "-c", line], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100 * SLOWNESS)
             text = WITHOUT_LIBDW.sub("", done.stdout.decode("utf-8", "backslashreplace"))
             actual += f"$ {line}\n{text}"
             if text and not text.endswith("\n"):

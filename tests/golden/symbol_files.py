@@ -64,15 +64,19 @@ class Case:
         self.options, self.folder = options, pathlib.Path(folder)
         self.fixture = pathlib.Path(options.fixture)
         self.whole = self.fixture / "libwhole.so"
-        self.build_id, self.symbols, self.sections = elf(self.whole)
+        self.use(self.whole)
         source = (pathlib.Path(__file__).parent.parent / "unit/analyzer/symbols/symbols_fixture/code.cpp").read_text().splitlines()
         self.lines = {line.split("// @ ")[1]: number for number, line in enumerate(source, 1) if "// @ " in line}
+        self.wrong = []
+
+    def use(self, path):
+        """Symbols and launches are those of this file."""
+        self.build_id, self.symbols, self.sections = elf(path)
         # A return address inside each function, and the two addresses of the one that has two.
         self.addresses = []
         for name in ("plain_c_function", "_ZN7fixture5twiceIiEET_S1_", "_ZN7fixture5twiceIdEET_S1_"):
             begin, size = self.symbols[name]
             self.addresses += [begin + size // 2, begin + size // 2 + 1]
-        self.wrong = []
 
     def copy(self, name, to=None):
         to = self.folder / (to or name)
@@ -153,7 +157,7 @@ def debug_link(case):
     objcopy = shutil.which("objcopy")
     subprocess.run([objcopy, "--only-keep-debug", case.fixture / "libnoid.so", debug], check=True)
     subprocess.run([objcopy, "--strip-all", f"--add-gnu-debuglink={debug}", case.fixture / "libnoid.so", path], check=True)
-    _, case.symbols, _ = elf(case.fixture / "libnoid.so")
+    case.use(case.fixture / "libnoid.so")
     log = case.log({path: ""})
     case.expect("its own", case.ask(log), (NAMED, "right", []))
     with open(debug, "ab") as out:  # the content is the same except for the checksum

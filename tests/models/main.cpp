@@ -70,9 +70,8 @@ const char* first_failure(const Models& models, unsigned iterations) {
 std::vector<Weaker> weaker_than(const Site& site) {
   if (site.order != rl::mo_seq_cst) return weaker_than(site.order);
   const std::string_view line = site.line;
-  if (line.find(".load(") != line.npos) return {{rl::mo_acquire, "without seq_cst"}};
-  if (line.find(".store(") != line.npos) return {{rl::mo_release, "without seq_cst"}};
-  return {{rl::mo_acq_rel, "without seq_cst"}};
+  const bool load = line.find(".load(") != line.npos, store = line.find(".store(") != line.npos;
+  return {{load ? rl::mo_acquire : store ? rl::mo_release : rl::mo_acq_rel, "without seq_cst"}};
 }
 
 }  // namespace
@@ -84,7 +83,9 @@ int run(int argc, char** argv) {
   add_handle_map(models);
   add_intern(models);
   add_rule_table(models);
-  unsigned iterations = 3000;
+  add_ring(models);
+  add_chunks(models);
+  unsigned iterations = 20000;
   bool weaken = false;
   int only = 0;
   for (int i = 1; i < argc; ++i) {

@@ -27,8 +27,10 @@ class Models {
   static std::ostream& output();  // what relacy says
 };
 
+void add_chunks(Models& models);
 void add_handle_map(Models& models);
 void add_intern(Models& models);
+void add_ring(Models& models);
 void add_rule_table(Models& models);
 
 }  // namespace model

@@ -11,7 +11,8 @@ import sys
 
 ORDER = re.compile(r"std::memory_order_(\w+)")
 # name of the output, source, what relacy cannot execute as it is (expression, replacement): large constants, memory of
-# the kernel, and what another process reads
+# the kernel, words that are only sometimes shared, and objects that would outlive an execution
+SAID = (r"static model::atomic<bool> said\{false\};", "bool said = false;")
 SOURCES = [
     ("handle_map", "preload/driver/handle_map.h", [
         (r"mutable Slot slots_",
@@ -23,6 +24,26 @@ SOURCES = [
     ("intern_grow", "preload/record/intern.cpp", [
         (r"^.*(?=bool InternTable::grow)", ""), (r"bool open_intern_tables.*$", "")]),
     ("rule_table", "preload/stacks/rule_table.h", [(r"1u << 15", "1")]),
+    ("ring", "preload/log/ring.cpp", [
+        SAID,
+        (r"static constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;",
+         "const uint64_t kFewestCells = g_cells, kCellsForSeconds = g_cells;"),
+        (r"kLook = 256", "kLook = 8"),
+        (r"__atomic_load_n\(&block->header.in_call_tick, __ATOMIC_RELAXED\)", "peek_sealed(block)"),
+        (r"std::memset\(reinterpret_cast<char\*>\(block\).*?\);", "block->clear();")]),
+    # Parts of a class: how a thread opens a block, and how it commits a record.
+    ("block_open", "preload/record/block_writer.cpp", [
+        (r"^.*?(?=format::BlockHeader& header = block_->header;\s+header\.kind)", ""),
+        (r"if \(repeats_\) define_thread.*$", "")]),
+    ("block_commit", "preload/record/block_writer.h", [
+        (r"^.*?(?=void commit\(size_t size\))", ""), (r"(?<=used_ = used;\n  \}\n).*$", "")]),
+    ("chunks", "preload/log/chunks.cpp", [
+        SAID,
+        (r"kMaxSlabs = 4096", "kMaxSlabs = 6"), (r"kSpares = 256", "kSpares = 2"),
+        (r"kAheadBlocks = 256", "kAheadBlocks = 1"),
+        (r"uint32_t blocks;\s*uint64_t offset;", "plain<uint32_t> blocks; plain<uint64_t> offset;"),
+        (r"(?<=void touch\(Slab& slab, uint32_t upto\) \{).*?(?=\n\}\n)",
+         "RL_ASSERT(slab.base.load(rl::mo_relaxed, $) != nullptr && slab.blocks != 0);")]),
 ]
 
 
@@ -34,14 +55,13 @@ def transformed(text, shown, sites, replacements):
             name = match.group(1)
             if name == "relaxed":
                 return "rl::mo_relaxed, $"
-            sites.append((len(sites) + 1, f"{shown}:{number}", name, line.strip()))
-            return f"model::order({len(sites)}, rl::mo_{name}), $"
+            sites.append((sites[-1][0] + 1 if sites else 1, f"{shown}:{number}", name, line.strip()))
+            return f"model::order({sites[-1][0]}, rl::mo_{name}), $"
 
         code = line.split("//")[0]
         if code.startswith(("#", "namespace", "extern ")) or line.startswith("}  // namespace"):
             code = ""
-        if "atomic_ref" not in code and "fence" not in code:
-            code = ORDER.sub(order, code).replace("std::atomic<", "model::atomic<")
+        code = re.sub(r"std::(atomic<|atomic_ref\b|atomic_\w+_fence)", r"model::\1", ORDER.sub(order, code))
         if not code.startswith("    "):
             code = re.sub(r"^(  )?constexpr ", r"\1static constexpr ", code)
         lines.append(code.replace("constinit ", ""))
@@ -50,6 +70,7 @@ def transformed(text, shown, sites, replacements):
         result, changes = re.subn(pattern, lambda _: replacement, result, flags=re.S)
         if changes == 0:
             sys.exit(f"{shown} has no {pattern!r} any more: SOURCES in real_source.py must follow it")
+    sites[:] = [site for site in sites if site[1].rpartition(":")[0] != shown or f"order({site[0]}, " in result]
     return result
 
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -82,8 +83,11 @@ class Copier {
   }
   Block& block(uint64_t i) { return *reinterpret_cast<Block*>(bytes_.data() + kBlocksOffset + i * kBlockBytes); }
 
+  // What a later call reads is not older: a processor may exchange reads, also those of the kernel.
   bool read(uint64_t offset, size_t size, void* to) const {
-    return pread(fd_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+    const bool whole = pread(fd_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return whole;
   }
 
   // Reads the current size of the file and its first pages.
@@ -119,7 +123,8 @@ class Copier {
       BlockHeader after{};
       const uint64_t offset = kBlocksOffset + i * kBlockBytes;
       if (!read(offset, sizeof there, &there) || !read(offset, sizeof after, &after)) break;
-      if (same_block(header, after) && same_block(header, there.header)) {
+      // A header that was read while its block was opened again may have the old `committed`.
+      if (same_block(header, after) && same_block(header, there.header) && header.committed <= there.header.committed) {
         keep(ours, there, header);
         return;
       }

@@ -3,11 +3,17 @@
 #include <cstdio>
 #include <cstring>
 
+#ifdef __aarch64__
+#define FIRST_VERSION "GLIBC_2.17"  // of glibc's functions on this processor
+#else
+#define FIRST_VERSION "GLIBC_2.2.5"
+#endif
+
 static int asked = 0;
 
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) noexcept {
   using Function = void* (*)(void*, const char*);
-  static Function const real = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+  static Function const real = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, "dlsym", FIRST_VERSION));
   ++asked;
   if (strcmp(name, "replaced") == 0) return &asked;
   return real(handle, name);
