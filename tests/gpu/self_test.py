@@ -139,6 +139,20 @@ class BetweenProcesses(unittest.TestCase):
         for value in stats.ratio_of_processes([[22, 22], [44, 44], [11, 11]], [[20, 20], [40, 40], [10, 10]]):
             self.assertAlmostEqual(value, 1.1)
 
+    def test_a_core_that_changes_its_speed_between_rounds_does_not_widen_it(self):
+        draw = random.Random(5)
+
+        def time(true, speed):  # sometimes the speed changes within a turn
+            return true * (draw.choice((1, 2)) if draw.random() < 0.3 else speed) * math.exp(draw.gauss(0, 0.01))
+        over, under = [], []
+        for _ in range(8):
+            speeds = [draw.choice((1, 2)) for _ in range(61)]
+            over.append([time(102, speed) for speed in speeds])
+            under.append([time(100, speed) for speed in speeds])
+        ratio, low, high = stats.ratio_of_processes(over, under)
+        self.assertAlmostEqual(ratio, 1.02, delta=0.01)
+        self.assertLess(high - low, 0.02)
+
     def test_rounds_counted_twice_do_not_make_it_surer(self):
         over, under = processes(1.0, 12, 0.05)
         repeated = [[2 * list(rounds) for rounds in side] for side in (over, under)]

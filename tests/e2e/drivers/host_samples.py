@@ -552,6 +552,22 @@ def check_never_synchronised(options, checks, folder):
     print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
 
 
+def check_rare(options, checks, folder):
+    """samples that are rarer than the program's turns are kept only if the GPU waited when they were taken. The kernel
+    ends 10 ms after the function that runs beside it, and a round looks at the GPU each 1 to 3 ms"""
+    done, logs = run(options, folder, [f"{options.programs}/host_workers", "turns"],
+                     {"PROF_HOST_SAMPLES": "starved:49", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 30000000"})
+    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
+    if checks.wrong:
+        return
+    if logs[0].counters.get("host_samples_unavailable"):
+        print("perf events are refused here: running threads have no stacks")
+        sys.exit(77)
+    of = {name: sum(1 for s in logs[0].samples if name in logs[0].stack(s)) for name in ("compute_first", "compute_second")}
+    print(of)
+    checks.that(of["compute_second"] > 40 and of["compute_first"] < 0.25 * of["compute_second"], f"{of}")
+
+
 def check_launched_apart(options, checks, folder):
     """short kernels, launched one by one: at least 85 % of the starved time is sampled (it begins when CUPTI delivers
     the first times), and divided as the program divides it. If the same kernels take longer than the host, there is
@@ -594,7 +610,8 @@ CASES = {"waits": check_waits, "python": check_python, "starved": check_starved,
          "many": check_many, "filtered": check_filtered, "fork": check_fork, "exec": check_exec, "exit": check_exit, "kill": check_kill, "parts": check_parts,
          "plain": check_plain, "pipe": check_pipe, "poll": check_poll, "socket": check_socket, "unlogged": check_unlogged,
          "owners": check_owners, "gil": check_gil, "moving": check_moving, "paths": check_paths,
-         "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart}
+         "never_synchronised": check_never_synchronised, "launched_apart": check_launched_apart,
+         "rare": check_rare}
 
 
 def main():

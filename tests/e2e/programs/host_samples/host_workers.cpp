@@ -5,6 +5,8 @@
 //   threads              for a mutex, a rwlock and the end of a thread, while their owner computes
 //   shares SEED          for nothing: it computes and sleeps in four functions, for random times, which it prints
 //   busy                 for nothing: it launches 1 to 4 kernels, works 10 ms and never synchronises
+//   turns                for nothing: it computes in one function while a kernel runs, waits for the kernel, and computes
+//                        in another one
 //   apart EVERY          for nothing: it launches each 40 us, computes in one function after 7 of 10 launches and in
 //                        another one after the others, and synchronises after EVERY launches, 0: never
 #include "tests/sim/sim_program.h"
@@ -218,6 +220,18 @@ int busy() {
   return g_sink == 0;
 }
 
+int turns() {
+  sim_program::make_context();
+  const CUfunction kernel = sim_program::kernel("vector_add");
+  for (int i = 0; i < 100; ++i) {
+    SIM_CHECK(sim_program::launch(kernel));
+    g_sink += compute_first(20 * kMs);
+    SIM_CHECK(cuCtxSynchronize());
+    g_sink += compute_second(20 * kMs);
+  }
+  return g_sink == 0;
+}
+
 int apart(int every) {
   sim_program::make_context();
   const CUfunction kernel = sim_program::kernel("vector_add");
@@ -269,6 +283,7 @@ int shares(unsigned seed) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "shares") return shares(argc > 2 ? static_cast<unsigned>(atoi(argv[2])) : 1);
+  if (mode == "turns") return turns();
   if (mode == "apart") return apart(argc > 2 ? atoi(argv[2]) : 0);
   return mode == "threads" ? threads() : mode == "busy" ? busy() : workers(mode);
 }

@@ -36,6 +36,15 @@ TEST_F(GpuBusy, IsTheMeanOfTheDevicesThatWorked) {
   EXPECT_DOUBLE_EQ(gpu_busy_share(kMs), 0.75);
 }
 
+TEST_F(GpuBusy, LeavesOutDevicesThatWorkedBeforeAFork) {
+  note_gpu_work(kSecond, 0, 2);
+  forget_gpu_work();
+  note_gpu_work(kSecond, 0, 1);
+  gpu_busy_share(0);
+  note_gpu_work(2 * kSecond, kSecond, 1);
+  EXPECT_DOUBLE_EQ(gpu_busy_share(kMs), 1);
+}
+
 TEST_F(GpuBusy, IsNotKnownOnceItIsOld) {
   note_gpu_work(kSecond, 0, 1);
   gpu_busy_share(0);
