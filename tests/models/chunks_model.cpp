@@ -87,14 +87,19 @@ struct Log {
   }
 };
 
-// kTended: a helper thread prepares slabs; otherwise each thread extends the log itself.
-template <bool kTended> struct ChunksTest : rl::test_suite<ChunksTest<kTended>, 3> {
+// A log that is open when the threads begin.
+template <class Suite, unsigned kThreads> struct OpenLogTest : rl::test_suite<Suite, kThreads> {
   Log* log;
   void before() {
     log = new Log;
     RL_ASSERT(log->source.open_chunks(kSmallestSlab, kLargestSlab));
   }
   void after() { delete log; }
+};
+
+// kTended: a helper thread prepares slabs; otherwise each thread extends the log itself.
+template <bool kTended> struct ChunksTest : OpenLogTest<ChunksTest<kTended>, 3> {
+  using OpenLogTest<ChunksTest, 3>::log;
   void thread(unsigned index) {
     if (kTended && index == 2) {
       for (int i = 0; i < 3; ++i) log->source.tend_chunks();
@@ -121,21 +126,21 @@ struct ChunksOpenTest : rl::test_suite<ChunksOpenTest, 2> {
 };
 
 // The log is closed while threads take chunks. It is cut after the last block that was taken.
-template <bool kTended> struct ChunksCloseTest : rl::test_suite<ChunksCloseTest<kTended>, 3> {
-  Log* log;
+template <bool kTended> struct ChunksCloseTest : OpenLogTest<ChunksCloseTest<kTended>, 3> {
+  using Base = OpenLogTest<ChunksCloseTest, 3>;
+  using Base::log;
   Pause* pause;
   uint64_t end;
   void before() {
-    log = new Log;
+    Base::before();
     pause = new Pause;
     end = 0;
-    RL_ASSERT(log->source.open_chunks(kSmallestSlab, kLargestSlab));
     log->use(0, 1);  // the rest of the first slab is for one
   }
   void after() {
     for (const uint64_t last : log->last_end) RL_ASSERT(last <= end);
     delete pause;
-    delete log;
+    Base::after();
   }
   void thread(unsigned index) {
     if (index == 2) {
@@ -152,18 +157,16 @@ template <bool kTended> struct ChunksCloseTest : rl::test_suite<ChunksCloseTest<
 };
 
 // The recording ends and is retired, while a thread takes chunks.
-struct ChunksRetireTest : rl::test_suite<ChunksRetireTest, 2> {
-  Log* log;
+struct ChunksRetireTest : OpenLogTest<ChunksRetireTest, 2> {
   Pause* pause;
   void before() {
-    log = new Log;
-    RL_ASSERT(log->source.open_chunks(kSmallestSlab, kLargestSlab));
+    OpenLogTest::before();
     pause = new Pause;
     for (int i = 0; i < 2; ++i) log->use(0, 1);  // the first slab
   }
   void after() {
     delete pause;
-    delete log;
+    OpenLogTest::after();
   }
   void thread(unsigned index) {
     if (index == 0) {
@@ -177,13 +180,7 @@ struct ChunksRetireTest : rl::test_suite<ChunksRetireTest, 2> {
 };
 
 // The log is not mapped, and the helper thread copies it to the file.
-struct ChunksWriteBackTest : rl::test_suite<ChunksWriteBackTest, 2> {
-  Log* log;
-  void before() {
-    log = new Log;
-    RL_ASSERT(log->source.open_chunks(kSmallestSlab, kLargestSlab));
-  }
-  void after() { delete log; }
+struct ChunksWriteBackTest : OpenLogTest<ChunksWriteBackTest, 2> {
   void thread(unsigned index) {
     if (index == 0) {
       for (int i = 0; i < 3; ++i) log->use(0, 2);

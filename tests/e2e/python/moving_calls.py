@@ -1,11 +1,10 @@
 """Serves in a coroutine. Its inner calls change every few microseconds, each one in an evaluation loop of its own. For
 drivers/host_samples.py."""
 import asyncio
-import ctypes
 import functools
 import time
 
-cuda = ctypes.CDLL("libcuda.so.1")
+from simulated_context import make_context
 
 
 class Leaf:
@@ -42,12 +41,5 @@ async def handle():
         tree(20)
 
 
-def check(result):
-    assert result == 0, result
-
-
-context = ctypes.c_void_p()
-check(cuda.cuInit(0))
-check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
-check(cuda.cuCtxSetCurrent(context))
+make_context()
 asyncio.run(handle())

@@ -2,12 +2,12 @@
 of a sample shows which place it was. Which calls follow each other changes all the time. For drivers/host_samples.py.
 Arguments: seconds of CPU time."""
 import asyncio
-import ctypes
 import functools
 import sys
 import time
 
-cuda = ctypes.CDLL("libcuda.so.1")
+from simulated_context import make_context
+
 state = 1
 
 
@@ -137,12 +137,5 @@ async def handle(seconds):
                 len(served)
 
 
-def check(result):
-    assert result == 0, result
-
-
-context = ctypes.c_void_p()
-check(cuda.cuInit(0))
-check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
-check(cuda.cuCtxSetCurrent(context))
+make_context()
 asyncio.run(handle(float(sys.argv[1])))
