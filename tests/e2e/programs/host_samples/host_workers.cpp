@@ -5,8 +5,7 @@
 //   threads              for a mutex, a rwlock and the end of a thread, while their owner computes
 //   shares SEED          for nothing: it computes and sleeps in four functions, for random times, which it prints
 //   busy                 for nothing: it launches 1 to 4 kernels, works 10 ms and never synchronises
-//   turns                for nothing: it computes in one function while a kernel runs, waits for the kernel, and computes
-//                        in another one
+//   turns                for nothing: it computes in one function while a kernel runs, waits, and computes in another
 //   apart EVERY          for nothing: it launches each 40 us, computes in one function after 7 of 10 launches and in
 //                        another one after the others, and synchronises after EVERY launches, 0: never
 #include "tests/sim/sim_program.h"
