@@ -4,6 +4,7 @@
 
 #include "preload/stacks/dwarf_bytes.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace prof::preload {
@@ -27,6 +28,7 @@ struct Row {
   CfaBase expression_base{};
   bool by_expression = false, hard = false;
   Saved fp, ra;
+  int64_t lowest = 0;  // offset of a saved register from the CFA
 };
 
 // Reduces `expression` to a base register + offset, or to the word at that address. False: it has another form.
@@ -136,6 +138,8 @@ class Program {
   void save(uint64_t reg, Saved saved) {
     if (reg == kFpRegister) row_.fp = saved;
     if (reg == kReturnRegister) row_.ra = saved;
+    constexpr int64_t kFarthest = -(1 << 14);
+    if (saved.where == Saved::AtCfa && saved.offset >= kFarthest) row_.lowest = std::min(row_.lowest, saved.offset);
     // The word cannot represent a stack pointer that is restored in its own way (CPU contexts switched by hand).
     if (reg == kSpRegister && saved.where != Saved::Same) row_.hard = true;
   }
@@ -350,36 +354,38 @@ const uint8_t* find_entry(const UnwindTables& tables, uint64_t pc, bool& odd) {
 
 }  // namespace
 
-UnwindRule rule_at(const UnwindTables& tables, uint64_t pc) {
+UnwindEntry unwind_entry_at(const UnwindTables& tables, uint64_t pc) {
+  const auto without_rule = [](RuleKind kind) { return UnwindEntry{UnwindRule::of(kind), 0, 0, 0}; };
   if (tables.header == nullptr || tables.header < tables.begin || tables.header >= tables.end)
-    return UnwindRule::of(RuleKind::Unknown);
+    return without_rule(RuleKind::Unknown);
   bool odd = false;
   const uint8_t* const fde_at = find_entry(tables, pc, odd);
-  if (fde_at == nullptr) return UnwindRule::of(odd ? RuleKind::Hard : RuleKind::Unknown);
+  if (fde_at == nullptr) return without_rule(odd ? RuleKind::Hard : RuleKind::Unknown);
   Bytes fde = entry_at(tables, fde_at);
   const uint8_t* const id_at = fde.at;
   const auto back = fde.ok ? fde.take<uint32_t>() : 0;
   Cie cie;
   if (!fde.ok || back == 0 || back > static_cast<size_t>(id_at - tables.begin) ||
       !read_cie(tables, id_at - back, cie)) {
-    return UnwindRule::of(RuleKind::Hard);
+    return without_rule(RuleKind::Hard);
   }
   const auto base = reinterpret_cast<uint64_t>(tables.header);
   const uint64_t begin = fde.pointer(cie.encoding, base);
   const uint64_t size = fde.pointer(cie.encoding & 0x0f, 0);
   if (cie.augmented) fde.block();
-  if (!fde.ok) return UnwindRule::of(RuleKind::Hard);
-  if (pc < begin || pc - begin >= size) return UnwindRule::of(RuleKind::Unknown);
-  if (cie.signal) return UnwindRule::of(RuleKind::Signal);
+  if (!fde.ok) return without_rule(RuleKind::Hard);
+  if (pc < begin || pc - begin >= size) return without_rule(RuleKind::Unknown);
+  if (cie.signal) return without_rule(RuleKind::Signal);
   Program program(cie, pc, begin);
 #if !defined(__aarch64__)
   program.row().ra = {Saved::AtCfa, -8};
 #endif
   // Instructions of the CIE have no position, so none of them may stop at pc.
-  if (!program.run(cie.code)) return UnwindRule::of(RuleKind::Hard);
+  if (!program.run(cie.code)) return without_rule(RuleKind::Hard);
   program.keep_initial();
-  if (!program.run(fde)) return UnwindRule::of(RuleKind::Hard);
-  return rule_of(program.row());
+  if (!program.run(fde)) return without_rule(RuleKind::Hard);
+  const Row& row = program.row();
+  return {rule_of(row), begin, size, static_cast<uint64_t>(-row.lowest)};
 }
 
 }  // namespace prof::preload

@@ -17,7 +17,14 @@ struct UnwindTables {
   const uint8_t* header = nullptr;
 };
 
-// `pc` is inside the instruction that is being executed: a return address minus 1. Unknown: the tables have no entry.
-UnwindRule rule_at(const UnwindTables& tables, uint64_t pc);
+// What the tables contain about an address.
+struct UnwindEntry {
+  UnwindRule rule = UnwindRule::of(RuleKind::Unknown);  // Unknown: there is no entry
+  uint64_t begin = 0, bytes = 0;                        // the function
+  uint64_t saved = 0;  // bytes from the CFA down to the lowest word in which it saved a register, at that address
+};
+
+// `pc` is inside the instruction that is being executed: a return address minus 1.
+UnwindEntry unwind_entry_at(const UnwindTables& tables, uint64_t pc);
 
 }  // namespace prof::preload

@@ -122,10 +122,11 @@ void next_generation() {
 // The purpose of one call of dl_iterate_phdr.
 struct Pass {
   enum What : uint8_t { Ask, Renew } what = Ask;
-  uint64_t pc = 0, key = 0;  // Ask: the address whose rule is wanted; 0: none
+  uint64_t pc = 0;   // Ask: the address whose rule is wanted; 0: none
+  uint64_t key = 0;  // of the rule in g_rules; 0: it is not stored
   bool first = true;
   bool stale = false;  // Ask: the table differs from the loader's list
-  UnwindRule rule = UnwindRule::of(RuleKind::Unknown);
+  UnwindEntry found;
 };
 
 #if defined(__aarch64__)
@@ -143,16 +144,17 @@ bool is_signal_return(const Image& image, uint64_t return_address) {
 void answer(Pass& pass) {
   if (pass.pc == 0) return;
   const Image* const image = find_image(pass.pc);
-  if (image != nullptr) pass.rule = rule_at(image->tables, pass.pc);
+  if (image != nullptr) pass.found = unwind_entry_at(image->tables, pass.pc);
+  if (pass.key == 0) return;
+  UnwindRule& rule = pass.found.rule;
 #if defined(__aarch64__)
   const bool interrupted = (pass.key & 1) != 0;
-  if (image != nullptr && pass.rule.kind() == RuleKind::Unknown && !interrupted &&
-      is_signal_return(*image, pass.pc + 1))
-    pass.rule = UnwindRule::of(RuleKind::Signal);
+  if (image != nullptr && rule.kind() == RuleKind::Unknown && !interrupted && is_signal_return(*image, pass.pc + 1))
+    rule = UnwindRule::of(RuleKind::Signal);
 #endif
-  if (image == nullptr || pass.rule.kind() == RuleKind::Unknown)
-    pass.rule = {pass.rule.word | (uint64_t{g_table.seen.load(std::memory_order_relaxed)} & 0xffffff) << 7};
-  g_rules.put(pass.key, pass.rule, static_cast<uint8_t>(code_generation()));
+  if (image == nullptr || rule.kind() == RuleKind::Unknown)
+    rule = {rule.word | (uint64_t{g_table.seen.load(std::memory_order_relaxed)} & 0xffffff) << 7};
+  g_rules.put(pass.key, rule, static_cast<uint8_t>(code_generation()));
 }
 
 // Marks the images that the last pass through the list did not contain as unloaded.
@@ -277,7 +279,14 @@ __attribute__((noinline)) UnwindRule learn_rule(uint64_t pc, uint64_t key) {
   pass.pc = pc;
   pass.key = key;
   read_list(pass);
-  return pass.rule;
+  return pass.found.rule;
+}
+
+UnwindEntry look_up_entry(uint64_t pc) {
+  Pass pass;
+  pass.pc = pc;
+  read_list(pass);
+  return pass.found;
 }
 
 __attribute__((noinline)) void look_for_unloaded() {

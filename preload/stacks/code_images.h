@@ -8,6 +8,7 @@
 #pragma once
 
 #include "preload/base/code_generation.h"
+#include "preload/stacks/cfi.h"
 #include "preload/stacks/unwind_rule.h"
 
 #include <cstdint>
@@ -17,6 +18,9 @@ namespace prof::preload {
 // The rule of the code at `pc` (inside the instruction that is being executed), read from the loader's list and stored
 // in g_rules under `key`. A signal handler that interrupted this function must not call it (ThreadState::learning).
 UnwindRule learn_rule(uint64_t pc, uint64_t key);
+
+// The same with the function of that code. It is not stored.
+UnwindEntry look_up_entry(uint64_t pc);
 
 // Whether files were mapped since this Unknown rule was stored. A new file may contain the address.
 bool is_outdated(UnwindRule unknown);

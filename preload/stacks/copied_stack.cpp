@@ -2,6 +2,9 @@
 
 #include "preload/base/own_library.h"
 #include "preload/format/stack_definitions.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/frame_size.h"
+#include "preload/stacks/python/outside_memory.h"
 #include "preload/stacks/rule_lookup.h"
 #include "preload/stacks/signal_frame.h"
 
@@ -11,6 +14,38 @@ namespace {
 
 constexpr uint32_t kMostCopyGuesses = 32;  // consecutive frames without unwind information
 constexpr uint32_t kMostSteps = 1024;      // frames of ours, which are left out, too
+
+// The code may be unloaded meanwhile, so it is read through the kernel. Only the holder of the sampler's lock reads it.
+uint8_t g_code[16 << 10];
+
+// The rule of a function whose CFA depends on the frame pointer, with the CFA from the stack pointer. Unknown: the
+// function changes its stack pointer in a way that is not understood.
+UnwindRule learn_rule_by_sp(uint64_t pc) {
+  const UnwindEntry entry = look_up_entry(pc);
+  const UnwindRule rule = entry.rule;
+  if (rule.kind() != RuleKind::Plain || rule.base() != CfaBase::Fp || entry.bytes > sizeof g_code ||
+      read_outside(entry.begin, g_code, entry.bytes) != entry.bytes)
+    return UnwindRule::of(RuleKind::Unknown);
+  const uint64_t size = frame_size(g_code, entry.bytes, entry.saved);
+  if (size == 0) return UnwindRule::of(RuleKind::Unknown);
+  return UnwindRule::plain(CfaBase::Sp, static_cast<int64_t>(size), rule.fp_rule(), rule.fp(), rule.ra());
+}
+
+UnwindRule rule_by_sp(uint64_t pc, bool interrupted) {
+  constexpr uint64_t kBySp = uint64_t{1} << 62;  // no key of another rule has it
+  const uint64_t key = rule_key(pc, interrupted) | kBySp;
+  const auto epoch = static_cast<uint8_t>(code_generation());
+  const UnwindRule known = g_rules.find(key, epoch);
+  if (known.kind() != RuleKind::None) return known;
+  const UnwindRule learnt = learn_rule_by_sp(interrupted ? pc : pc - 1);
+  g_rules.put(key, learnt, epoch);
+  return learnt;
+}
+
+bool is_after_call(uint64_t pc) {
+  uint8_t code[kLongestCall];
+  return read_outside(pc - sizeof code, code, sizeof code) == sizeof code && ends_with_call(code);
+}
 
 class CopyWalk {
  public:
@@ -65,7 +100,19 @@ class CopyWalk {
     return known.kind() != RuleKind::None ? known : learn_unknown_rule(pc, interrupted);
   }
 
+  // The rule without the frame pointer, if the size of the frame is known; else the same rule.
+  UnwindRule without_fp(UnwindRule rule) {
+    if (knows_fp_ || !knows_sp_ || rule.base() != CfaBase::Fp) return rule;
+    const UnwindRule by_sp = rule_by_sp(at_.pc, interrupted_);
+    uint64_t pc = 0;
+    if (by_sp.kind() != RuleKind::Plain || !copy_.read(at_.sp + static_cast<uint64_t>(by_sp.cfa() + by_sp.ra()), pc) ||
+        !is_after_call(pc))
+      return rule;
+    return by_sp;
+  }
+
   bool apply(UnwindRule rule) {
+    rule = without_fp(rule);
     const bool by_fp = (static_cast<uint8_t>(rule.base()) & 1) != 0;
     if (by_fp && !need_fp()) return false;
     uint64_t cfa = (by_fp ? at_.fp : at_.sp) + static_cast<uint64_t>(rule.cfa());

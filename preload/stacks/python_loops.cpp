@@ -17,6 +17,9 @@ void find_loops(uint64_t loop, uint64_t loop_bytes, const StackCopy& copy, const
     low = found.end - kSavedByCallee;
     to.at[to.count++] = found;
   }
+  // The walk ended before the first loop.
+  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  to.bounded &= to.count != 0 || !ends_early;
 }
 
 uint32_t loop_at(const CopiedLoops& loops, uint64_t address) {

@@ -36,7 +36,7 @@ struct CopiedLoop {
 struct CopiedLoops {
   CopiedLoop at[format::kMaxStackFrames];  // innermost first
   uint32_t count = 0;
-  bool bounded = true;          // false: the ends of a native frame are not known
+  bool bounded = true;          // false: the native frames of the loops are not known, or their ends are not
   bool starts_in_loop = false;  // the loop was interrupted so early that it may have no entry yet
 };
 

@@ -199,9 +199,10 @@ def check_plain(options, checks, folder):
 
 
 def check_python(options, checks, folder):
-    """a tokenizer loop in Python between launches: its functions, lines and shares; a C function; a sleep"""
+    """a tokenizer loop in Python between launches: its functions, lines and shares; a C function; a sleep; a sleep in a
+    function whose caller the native stack does not show"""
     script = pathlib.Path(__file__).parents[1] / "python/tokenizer.py"
-    done, logs = run(options, folder, ["/usr/bin/python3", script])
+    done, logs = run(options, folder, ["/usr/bin/python3", script, f"{options.programs}/libsleeping_library.so"])
     checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
     if checks.wrong:
         return
@@ -214,7 +215,8 @@ def check_python(options, checks, folder):
     inside = lambda samples, name: [s for s in samples if any(frame[0] == name for frame in s)]
     running, blocked = of(RUNNING), of(BLOCKED)
     rows = {}
-    for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8), ("count_in_c", running, 0.95), ("rest", blocked, 0.95)]:
+    for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8), ("count_in_c", running, 0.95), ("rest", blocked, 0.95),
+                                 ("rest_in_library", blocked, 0.95)]:
         found = inside(samples, name)
         rows[name] = len(found)
         checks.time(f"{name}, of whose samples {share:.0%} or more have its frame", len(found), log.period,
@@ -240,9 +242,9 @@ def check_waits(options, checks, folder):
     of = lambda state, blocked="": [s for s in log.samples if s["thread"] == thread and s["state"] == state and s.get("blocked_in", "") == blocked
                                     and "make_context" not in log.stack(s)]
     with_perf = "flags" not in log.rates[0] and not log.counters.get("host_samples_unavailable")
-    for name, blocked, function in [("sleep", SLEEP, "host_sleep"), ("pipe", PIPE, "host_read_pipe"), ("poll", POLL, "host_poll"),
+    for name, blocked, function in [("sleep", SLEEP, "host_sleep"), ("library", SLEEP, "host_sleep_in_library"), ("pipe", PIPE, "host_read_pipe"), ("poll", POLL, "host_poll"),
                                     ("lock", LOCK, "host_lock"), ("join", THREAD, "host_join"), ("child", CHILD, "host_wait_child")]:
-        samples = of(BLOCKED, blocked)
+        samples = [s for s in of(BLOCKED, blocked) if blocked != SLEEP or ("sleep_in_frame" in log.stack(s)) == (name == "library")]
         checks.time(name, len(samples), period, took[name])
         named = sum(1 for s in samples if f"< {function} <" in log.stack(s) and log.stack(s).endswith("_start"))
         checks.that(named >= 0.9 * len(samples), f"{name}: {named} of {len(samples)} samples lead from {function} to main: "
@@ -260,7 +262,7 @@ def check_waits(options, checks, folder):
     whole = sum(1 for s in computing if log.stack(s).endswith("_start"))
     checks.that(whole >= 0.95 * len(computing), f"{whole} of {len(computing)} stacks reach main: {sorted({log.stack(s) for s in computing})[:5]}")
     ran, blocked, waited = (log.state_ns(thread, state) for state in (RUNNING, BLOCKED, RUNNABLE))
-    waits = sum(took[name] for name in ("sleep", "pipe", "poll", "lock", "join", "child"))
+    waits = sum(took[name] for name in ("sleep", "pipe", "poll", "lock", "join", "child", "library"))
     slack = 0.05 * took["cpu"]
     checks.that(took["cpu"] - slack <= ran <= took["wall"] - waits + slack, f"ran {ran / 1e6:.1f} ms; the thread's CPU time is "
                 f"{took['cpu'] / 1e6:.1f} ms, {(took['wall'] - waits) / 1e6:.1f} ms lie outside its waits")

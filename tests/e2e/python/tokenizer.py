@@ -1,9 +1,13 @@
-"""Launches, and between the launches: a tokenizer in Python, a function of C, a sleep. It prints the CPU time and the
-wall time of each, in ns, and the first and last line of each function, for drivers/host_samples.py."""
+"""Launches, and between the launches: a tokenizer in Python, a function of C, a sleep, and a sleep in the library that
+the first argument names (programs/shims/sleeping_library.cpp). It prints the CPU time and the wall time of each, in ns,
+and the first and last line of each function, for drivers/host_samples.py."""
 import ctypes
+import sys
 import time
 
 cuda = ctypes.CDLL("libcuda.so.1")
+library = ctypes.CDLL(sys.argv[1])
+library.sleep_in_dynamic_frame.argtypes = [ctypes.c_uint64]
 context, module, kernel = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
 TEXT = "the quick brown fox jumps over the lazy dog and runs away from it again " * 20
 DATA = bytes(range(256)) * 4000
@@ -41,6 +45,10 @@ def rest():
     time.sleep(0.008)
 
 
+def rest_in_library():
+    library.sleep_in_dynamic_frame(8_000_000)
+
+
 def check(result):
     assert result == 0, result
 
@@ -52,7 +60,7 @@ check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
 check(cuda.cuCtxSetCurrent(context))
 check(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
 check(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"vector_add"))
-took = {"tokenize": 0, "count_letters": 0, "count_in_c": 0, "rest": 0}
+took = {"tokenize": 0, "count_letters": 0, "count_in_c": 0, "rest": 0, "rest_in_library": 0}
 wall = dict(took)  # longer than the thread's own time where it lost its processor
 for _ in range(40):
     check(cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None))
@@ -62,11 +70,13 @@ for _ in range(40):
         function(begin + 8_000_000)
         took[function.__name__] += time.thread_time_ns() - begin
         wall[function.__name__] += time.monotonic_ns() - began
-    begin = time.monotonic_ns()
-    rest()
-    took["rest"] += time.monotonic_ns() - begin
-wall["rest"] = took["rest"]
-for function in (tokenize, count_letters, count_in_c, rest):
+    for function in (rest, rest_in_library):
+        begin = time.monotonic_ns()
+        function()
+        took[function.__name__] += time.monotonic_ns() - begin
+for function in (rest, rest_in_library):
+    wall[function.__name__] = took[function.__name__]
+for function in (tokenize, count_letters, count_in_c, rest, rest_in_library):
     lines = [line for _, _, line in function.__code__.co_lines() if line]
     print(function.__name__, took[function.__name__])
     print(function.__name__ + "_wall", wall[function.__name__])

@@ -1,6 +1,7 @@
 // A thread that launches and does known things between its launches, for drivers/host_samples.py: it computes, sleeps,
-// reads a pipe, waits for a mutex that another thread holds, for a child and for the end of a thread. It prints how
-// long each took, as it measured it, and how many system calls returned EINTR.
+// reads a pipe, waits for a mutex that another thread holds, for a child and for the end of a thread, and sleeps in a
+// library that has frame pointers. It prints how long each took, as it measured it, and how many system calls returned
+// EINTR.
 #include "tests/sim/sim_program.h"
 
 #include <poll.h>
@@ -79,6 +80,13 @@ __attribute__((noinline)) int host_wait_child(pid_t child) {
 
 }  // extern "C"
 
+extern "C" void sleep_in_frame(uint64_t ns);  // shims/sleeping_library.cpp
+
+extern "C" __attribute__((noinline)) int host_sleep_in_library(uint64_t ns) {
+  sleep_in_frame(ns);
+  return errno == EINTR ? 1 : 2;
+}
+
 constexpr uint64_t kMs = 1'000'000;
 
 // The other side: writes into the pipe and holds the mutex, each for some ms, when it is requested to.
@@ -113,8 +121,8 @@ void* short_main(void*) {
   return nullptr;
 }
 
-enum Phase { kCompute, kSleep, kPipe, kPoll, kLock, kJoin, kChild, kPhases };
-constexpr const char* kNames[] = {"compute", "sleep", "pipe", "poll", "lock", "join", "child"};
+enum Phase { kCompute, kSleep, kPipe, kPoll, kLock, kJoin, kChild, kLibrary, kPhases };
+constexpr const char* kNames[] = {"compute", "sleep", "pipe", "poll", "lock", "join", "child", "library"};
 
 }  // namespace
 
@@ -156,6 +164,7 @@ int main(int argc, char** argv) {
       _exit(0);
     }
     timed(kChild, [&] { sink += static_cast<uint64_t>(host_wait_child(child)); });
+    timed(kLibrary, [&] { sink += static_cast<uint64_t>(host_sleep_in_library(4 * kMs)); });
   }
   const uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin, wall = now_ns() - begin;
   other.request = 3;

@@ -56,7 +56,9 @@ class Tables {
   uint64_t code() const { return reinterpret_cast<uint64_t>(memory_) + 8192; }
   uint8_t* begin() { return memory_; }
   size_t used() const { return used_; }
-  UnwindRule at(uint64_t offset) const { return rule_at({memory_, memory_ + used_, memory_}, code() + offset); }
+  UnwindRule at(uint64_t offset) const {
+    return unwind_entry_at({memory_, memory_ + used_, memory_}, code() + offset).rule;
+  }
 
  private:
   static constexpr int32_t kCie = 32;
@@ -137,7 +139,7 @@ TEST(Cfi, DamagedTablesAreReadNoFurtherThanTheyGo) {
     std::memcpy(begin, tables.begin(), size);
     for (uint64_t n = random() % 4; n != 0; --n) begin[random() % size] = static_cast<uint8_t>(random());
     const UnwindRule rule =
-        rule_at({begin, begin + size, begin}, reinterpret_cast<uint64_t>(begin) + 8192 + random() % 300);
+        unwind_entry_at({begin, begin + size, begin}, reinterpret_cast<uint64_t>(begin) + 8192 + random() % 300).rule;
     ++rules[static_cast<size_t>(rule.kind())];
   }
   munmap(pages, 2 * page);

@@ -71,6 +71,56 @@ __attribute__((noinline)) void take_in_dynamic_frame(Here& here, size_t bytes) {
   room[bytes - 1] = 2;
 }
 
+// Functions as compilers make them with frame pointers. Each calls take(); the second one has pushed two arguments for
+// it, which neither its unwind rule nor its `sub` shows.
+extern "C" void keeps_frame_pointer(Here& here, void (*take_here)(Here&));
+extern "C" void pushes_arguments(Here& here, void (*take_here)(Here&));
+asm(R"(
+  .pushsection .text
+  .type keeps_frame_pointer, @function
+keeps_frame_pointer:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset 6, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register 6
+  push %rbx
+  .cfi_offset 3, -24
+  sub $0x28, %rsp
+  call *%rsi
+  add $0x28, %rsp
+  pop %rbx
+  pop %rbp
+  .cfi_def_cfa 7, 8
+  ret
+  .cfi_endproc
+  .size keeps_frame_pointer, . - keeps_frame_pointer
+
+  .type pushes_arguments, @function
+pushes_arguments:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset 6, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register 6
+  push %rbx
+  .cfi_offset 3, -24
+  sub $0x28, %rsp
+  push $1
+  push $2
+  call *%rsi
+  add $0x38, %rsp
+  pop %rbx
+  pop %rbp
+  .cfi_def_cfa 7, 8
+  ret
+  .cfi_endproc
+  .size pushes_arguments, . - pushes_arguments
+  .popsection
+)");
+
 CopiedStack walk(const Here& here, size_t bytes, bool knows_fp, std::vector<uint64_t>& frames) {
   static const bool open = (start_clock({}), open_images());
   EXPECT_TRUE(open);
@@ -102,6 +152,29 @@ TEST(CopiedStack, HasTheFramesOfTheThread) {
 TEST(CopiedStack, EndsWhereARegisterIsMissing) {
   Here here;
   take_in_dynamic_frame(here, 200);
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, here.copy.size(), false, frames);
+  EXPECT_EQ(frames.size(), 1u);
+  EXPECT_TRUE(stack.needs_register);
+  EXPECT_EQ(stack.flags, format::kStackBroken);
+}
+
+TEST(CopiedStack, OfAFunctionWhoseFrameHasAKnownSizeNeedsNoFramePointer) {
+  Here here;
+  keeps_frame_pointer(here, take);
+  for (int again = 0; again < 2; ++again) {  // then the rule is stored
+    std::vector<uint64_t> frames;
+    const CopiedStack stack = walk(here, here.copy.size(), false, frames);
+    ASSERT_GE(here.wanted.size(), 4u);
+    ASSERT_GE(frames.size(), 4u);
+    for (size_t i = 1; i < std::min(frames.size(), here.wanted.size()); ++i) EXPECT_EQ(frames[i], here.wanted[i]) << i;
+    EXPECT_FALSE(stack.needs_register);
+  }
+}
+
+TEST(CopiedStack, EndsIfNoReturnAddressIsWhereTheFrameSeemsToEnd) {
+  Here here;
+  pushes_arguments(here, take);
   std::vector<uint64_t> frames;
   const CopiedStack stack = walk(here, here.copy.size(), false, frames);
   EXPECT_EQ(frames.size(), 1u);

@@ -110,6 +110,14 @@ TEST_F(PythonLoops, TheLastFrameOfACutStackIsNoRunBecauseItsEndIsNotKnown) {
   EXPECT_TRUE(loops.bounded);
 }
 
+TEST_F(PythonLoops, AStackThatEndsBeforeTheFirstRunDoesNotShowThatThereIsNone) {
+  native_.count = 1;
+  EXPECT_TRUE(found().bounded) << "the stack is whole";
+  native_.flags = format::kStackBroken;
+  EXPECT_EQ(found().count, 0u);
+  EXPECT_FALSE(found().bounded);
+}
+
 TEST_F(PythonLoops, TheEntryOfTheInnerRunShowsWhatTheOuterOneWasAt) {
   make_entries();
   for (uint32_t run : {1u, 2u}) EXPECT_EQ(frame_of_loop(layout_of(13), copy(), found(), run, mark(run)), frame(run));
