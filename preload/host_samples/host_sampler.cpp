@@ -26,6 +26,7 @@
 #include "preload/stacks/copied_stack.h"
 #include "preload/stacks/python/outside_memory.h"
 #include "preload/stacks/python/python_stack.h"
+#include "preload/stacks/python_gil.h"
 #include "preload/stacks/python_outside.h"
 #include "preload/stacks/rule_table.h"
 
@@ -316,9 +317,9 @@ void look_at_wait(Sampled& thread, const BlockedThread& wait) {
   char room[kWaitRoom];
   std::string_view detail;
   thread.blocked_in = wait_of(wait, room, detail);
-  if (thread.blocked_in == BlockedIn::Condition && is_python_gil(wait.arguments[0])) {
+  uint64_t holder = 0;
+  if (thread.blocked_in == BlockedIn::Condition && is_python_gil(wait.arguments[0], holder)) {
     thread.blocked_in = BlockedIn::Gil;
-    const uint64_t holder = python_gil_holder();
     const uint32_t tid = holder == 0 ? 0 : tid_of_known_handle(holder);
     if (tid != 0 && tid != thread.tid) detail = holder_text(tid, room);
   }

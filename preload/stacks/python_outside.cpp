@@ -27,6 +27,7 @@
 #include "preload/stacks/python/python_check.h"
 #include "preload/stacks/python/python_finder.h"
 #include "preload/stacks/python/python_frames.h"
+#include "preload/stacks/python/python_interpreters.h"
 #include "preload/stacks/python/python_layouts.h"
 #include "preload/stacks/python/python_lines.h"
 #include "preload/stacks/python/python_text.h"
@@ -38,30 +39,6 @@
 namespace prof::preload {
 
 namespace {
-
-// Reads a window at a time: the fields of an object are next to each other.
-class OutsideMemory {
- public:
-  template <class T> bool read(uintptr_t at, T& to) const { return bytes(at, &to, sizeof to); }
-  bool bytes(uintptr_t at, void* to, size_t size) const {
-    if (at < at_ || at - at_ > size_ || size_ - (at - at_) < size) {
-      if (size > sizeof window_) return read_outside(at, to, size) == size;
-      at_ = at;
-      size_ = at < 4096 ? 0 : read_outside(at, window_, sizeof window_);
-      if (size_ < size) {
-        size_ = 0;
-        return false;
-      }
-    }
-    std::memcpy(to, window_ + (at - at_), size);
-    return true;
-  }
-
- private:
-  mutable uintptr_t at_ = 0;
-  mutable size_t size_ = 0;
-  mutable uint8_t window_[256];
-};
 
 // Reads frames. The interpreter has a thread's frames one after the other, outer ones at lower addresses. Frames that
 // represent a run of the evaluation loop are on the native stack, outer ones at higher addresses. One window has
@@ -151,7 +128,7 @@ bool g_checked = false;
 uint32_t g_failed_checks = 0;
 
 constexpr uint32_t kNextThread = 8, kThreadInterpreter = 16;
-constexpr uint32_t kMostThreadStates = 2000, kMostInterpreters = 100;
+constexpr uint32_t kMostThreadStates = 2000;
 
 uintptr_t first_thread_of(const PythonInterpreter& python, const OutsideMemory& memory, uintptr_t interpreter) {
   if (python.minor >= kFirstPublished) {
@@ -191,23 +168,12 @@ uintptr_t state_in(const KnownPython& known, uintptr_t interpreter, const IsWant
 }
 
 template <class IsWanted> uintptr_t search_state(const KnownPython& known, const IsWanted& is_wanted) {
-  const PythonInterpreter& python = *known.python;
-  const auto runtime = reinterpret_cast<uintptr_t>(python.runtime);
-  const OutsideMemory memory{};
-  uint64_t head = known.layout->interpreters, next = 0;
-  if (python.minor == 12) head = 40;
-  if (python.minor >= kFirstPublished && (!memory.read(runtime + 5 * 8, head) || !memory.read(runtime + 8 * 8, next)))
-    return 0;
-  if (head > (1u << 20) || next > (1u << 20)) return 0;
-  uintptr_t interpreter = 0;
-  if (!memory.read(runtime + head, interpreter)) return 0;
-  for (uint32_t i = 0; interpreter != 0 && i < kMostInterpreters; ++i) {
-    if (const uintptr_t found = state_in(known, interpreter, is_wanted); found != 0) return found;
-    uintptr_t after = 0;
-    if (python.minor == 12 || !memory.read(interpreter + next, after)) return 0;  // 3.12: the main one only
-    interpreter = after;
-  }
-  return 0;
+  uintptr_t found = 0;
+  each_interpreter(known, [&](uintptr_t interpreter) {
+    found = state_in(known, interpreter, is_wanted);
+    return found == 0;
+  });
+  return found;
 }
 
 uintptr_t state_of(const KnownPython& known, uint64_t handle) {
@@ -717,13 +683,6 @@ PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const Cop
   return all == PythonLook::Moved && write_outer_frames(known, state, copy, native, to) ? PythonLook::Outer : all;
 }
 
-bool is_python_gil(uint64_t address) {
-  KnownPython known;
-  if (!known_python(known) || known.layout->current_thread == kNone) return false;
-  // The lock is in the interpreter's state, before the thread that holds it is stored.
-  return address - reinterpret_cast<uint64_t>(known.python->runtime) < known.layout->current_thread;
-}
-
 uint64_t python_thread_with(uint32_t tid, uint32_t (*tid_of)(uint64_t handle)) {
   KnownPython known;
   if (!known_python(known)) return 0;
@@ -733,18 +692,6 @@ uint64_t python_thread_with(uint32_t tid, uint32_t (*tid_of)(uint64_t handle)) {
     return tid_of(each) == tid;
   });
   return state != 0 ? handle : 0;
-}
-
-uint64_t python_gil_holder() {
-  KnownPython known;
-  if (!known_python(known) || known.layout->current_thread == kNone) return 0;
-  const OutsideMemory memory{};
-  uintptr_t state = 0;
-  uint64_t holder = 0;
-  return memory.read(reinterpret_cast<uintptr_t>(known.python->runtime) + known.layout->current_thread, state) &&
-                 state != 0 && memory.read(state + known.layout->thread_id, holder)
-             ? holder
-             : 0;
 }
 
 void forget_python_outside() {

@@ -22,12 +22,6 @@ enum class PythonLook : uint8_t {
 PythonLook read_python_outside(uint64_t handle, const StackCopy& copy, const CopiedStack& native,
                                const uint64_t* registers, uint32_t register_count, PythonStack& to);
 
-// Whether a futex at that address is the lock of the interpreter (up to 3.11).
-bool is_python_gil(uint64_t address);
-
-// pthread_self() of the thread that holds that lock; 0: it is not known.
-uint64_t python_gil_holder();
-
 // pthread_self() of the Python thread with this thread id; 0: it runs no Python.
 uint64_t python_thread_with(uint32_t tid, uint32_t (*tid_of)(uint64_t handle));
 

@@ -10,13 +10,30 @@ namespace {
 struct Published {
   uint32_t minor, thread_state, thread_id, frame, code, object, bytes, unicode;
   bool free_threaded;
+  uint32_t lock;
 };
 constexpr Published kPublished[] = {
 #define PYTHON_LAYOUT(...)
 #define PYTHON_PUBLISHED(...) {__VA_ARGS__},
+#define PYTHON_LOCK(...)
 #include "preload/stacks/python/python_layouts.def"
 #undef PYTHON_LAYOUT
 #undef PYTHON_PUBLISHED
+#undef PYTHON_LOCK
+};
+
+struct KnownLock {
+  uint32_t minor;
+  PythonLock lock;
+};
+constexpr KnownLock kKnownLocks[] = {
+#define PYTHON_LAYOUT(...)
+#define PYTHON_PUBLISHED(...)
+#define PYTHON_LOCK(minor, pointer, holder, held) {minor, {pointer, holder, held}},
+#include "preload/stacks/python/python_layouts.def"
+#undef PYTHON_LAYOUT
+#undef PYTHON_PUBLISHED
+#undef PYTHON_LOCK
 };
 
 // The fields that are read have the same index in their group in all versions, except thread_id.
@@ -77,6 +94,29 @@ const char* choose_layout(const PythonInterpreter& python, PythonLayout& layout)
     if (words.minor == python.minor) return read_published(python.runtime, words, layout);
   }
   return "its version is not known";
+}
+
+bool choose_lock(const PythonInterpreter& python, PythonLock& lock) {
+  if (python.major != 3) return false;
+  for (const KnownLock& known : kKnownLocks) {
+    if (known.minor != python.minor) continue;
+    lock = known.lock;
+    return true;
+  }
+  for (const Published& words : kPublished) {
+    if (words.minor != python.minor) continue;
+    // Offsets in the interpreter: of the pointer, of its own lock, one that is not used, and two fields of that lock.
+    uint64_t word[5];
+    std::memcpy(word, python.runtime + words.lock * 8, sizeof word);
+    constexpr uint64_t kMost = 1u << 22;
+    const auto [pointer, own, unused, held, holder] = word;
+    if (pointer == 0 || pointer > kMost || own > kMost || held < own || held - own > 64 || holder < own ||
+        holder - own > 64)
+      return false;
+    lock = {static_cast<uint32_t>(pointer), static_cast<uint32_t>(holder - own), static_cast<uint32_t>(held - own)};
+    return true;
+  }
+  return false;
 }
 
 }  // namespace prof::preload

@@ -93,9 +93,11 @@ inline constexpr PythonLayout kPythonLayouts[] = {
    ascii,                                                                                                          \
    other},
 #define PYTHON_PUBLISHED(...)
+#define PYTHON_LOCK(...)
 #include "preload/stacks/python/python_layouts.def"
 #undef PYTHON_LAYOUT
 #undef PYTHON_PUBLISHED
+#undef PYTHON_LOCK
 };
 
 // From this version on the interpreter publishes its layout. A row here contains only the usual values.
@@ -104,5 +106,13 @@ inline constexpr uint32_t kFirstPublished = 13;
 struct PythonInterpreter;
 // Null, or the reason why there is no layout.
 const char* choose_layout(const PythonInterpreter& python, PythonLayout& layout);
+
+// The lock of an interpreter (GIL), for 3.12 and newer.
+struct PythonLock {
+  uint32_t pointer = 0;           // in the interpreter: the address of its lock
+  uint32_t holder = 0, held = 0;  // in the lock: the thread state that had it last, and whether that one still has it
+};
+// False: this version has none, or it is not known where.
+bool choose_lock(const PythonInterpreter& python, PythonLock& lock);
 
 }  // namespace prof::preload

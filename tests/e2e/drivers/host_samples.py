@@ -362,23 +362,23 @@ def check_owners(options, checks, folder):
 
 
 def check_gil(options, checks, folder):
-    """a thread that waits for the GIL: the thread that holds it is named, and charged with its Python code (CPython 3.8
-    to 3.11)"""
+    """a thread that waits for the GIL, on each interpreter: the thread that holds it is named, and charged with its
+    Python code"""
     script = pathlib.Path(__file__).parents[1] / "python/gil.py"
-    version = subprocess.run(["/usr/bin/python3", "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
-    if not 8 <= int(version.stdout.split()[1]) <= 11:
-        print(f"CPython {version.stdout}")
-        sys.exit(77)
-    done, logs = run(options, folder, ["/usr/bin/python3", script])
-    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
-    if checks.wrong:
-        return
-    waits = [s for s in logs[0].samples if s["thread"] == "1" and s.get("blocked_in") == GIL]
-    named = [s for s in waits if re.fullmatch(r"held by thread \d+", logs[0].detail(s))]
-    checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), f"{len(named)} of {len(waits)} waits name the holder")
-    rows, _ = idle_rows(options, folder)
-    counts = [row for row in rows if row.get("awaited") and "count_forever" in (row["host_code"] or "")]
-    checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"the holder's code is not named: {rows}")
+    for python in pythons_to_sample():
+        for old in pathlib.Path(folder).iterdir():
+            old.unlink()
+        done, logs = run(options, folder, [python, script])
+        checks.that(done.returncode == 0 and len(logs) == 1, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+        if checks.wrong:
+            return
+        waits = [s for s in logs[0].samples if s["thread"] == "1" and s.get("blocked_in") == GIL]
+        named = [s for s in waits if re.fullmatch(r"held by thread \d+", logs[0].detail(s))]
+        checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), f"{python}: {len(named)} of {len(waits)} waits name the holder")
+        rows, _ = idle_rows(options, folder)
+        counts = [row for row in rows if row.get("awaited") and "count_forever" in (row["host_code"] or "")]
+        checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"{python}: the holder's code is not named: {rows}")
+        print(f"{python}: {len(named)} of {len(waits)} waits name the holder")
 
 
 # Which function of moving_calls.py calls which.

@@ -109,6 +109,26 @@ TEST(PythonLayouts, PublishedOffsetsAreReadFromTheRuntime) {
   }
 }
 
+TEST(PythonLayouts, TheLockOfAnInterpreterIsInItsRowOrPublished) {
+  PythonLock lock;
+  for (const uint32_t minor : {8u, 11u, 16u}) EXPECT_FALSE(choose_lock(version(3, minor), lock)) << minor;
+  ASSERT_TRUE(choose_lock(version(3, 12), lock));
+  EXPECT_EQ(lock.pointer, 384u);
+  EXPECT_EQ(lock.holder, 8u);
+  EXPECT_EQ(lock.held, 16u);
+  for (const uint32_t minor : {13u, 14u, 15u}) {
+    std::vector<uint64_t> words = runtime_of(minor, false);
+    PythonInterpreter python = version(3, minor);
+    python.runtime = reinterpret_cast<const char*>(words.data());
+    ASSERT_TRUE(choose_lock(python, lock)) << minor;
+    EXPECT_EQ(lock.pointer, 8u * (minor == 13 ? 14 : 15)) << "interpreter_state.ceval_gil";
+    EXPECT_EQ(lock.holder, 8u * 3) << "three words after interpreter_state.gil_runtime_state";
+    EXPECT_EQ(lock.held, 8u * 2);
+    words[minor == 13 ? 18 : 19] = 1 << 20;  // the holder would be outside of the lock
+    EXPECT_FALSE(choose_lock(python, lock));
+  }
+}
+
 TEST(PythonLayouts, WithoutTheGilOnlyWhatIsPublishedInFull) {
   PythonLayout layout;
   std::vector<uint64_t> words = runtime_of(13, true);
