@@ -295,11 +295,29 @@ size_t MergedStacks::best(StackId stack) {
   const auto first = [&](auto&& wanted) {
     return std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return wanted(frames_[row].shown); });
   };
-  auto best = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Python; });
+  auto best = first([&](const TreeFrame& frame) { return is_python_source(frame); });
+  if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Python; });
   if (best == rows.end())
     best = first([&](const TreeFrame& frame) { return frame.line != 0 && !is_of_c_runtime(strings_[frame.module]); });
   if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.line != 0; });
+  if (best == rows.end())
+    best = first([&](const TreeFrame& frame) { return !is_of_c_runtime(strings_[frame.module]); });
   return best == rows.end() ? 0 : static_cast<size_t>(best - rows.begin());
+}
+
+uint32_t MergedStacks::caller_of_best(StackId stack) {
+  const std::span<const uint32_t> rows = of(stack);
+  size_t caller = best(stack) + 1;
+  if (caller >= rows.size()) return kNone;
+  const bool in_python = is_python_source(frames_[rows[caller - 1]].shown);
+  while (in_python && caller + 1 < rows.size() && !is_python_source(frames_[rows[caller]].shown) &&
+         frames_[rows[caller]].shown.kind == TreeFrameKind::Python)
+    ++caller;
+  return rows[caller];
+}
+
+bool MergedStacks::is_python_source(const TreeFrame& frame) const {
+  return frame.kind == TreeFrameKind::Python && !strings_[frame.file].starts_with("<frozen ");
 }
 
 std::string MergedStacks::best_text(StackId stack) {

@@ -45,13 +45,19 @@ class MergedStacks {
   std::string_view text(StringId id) const { return strings_[id]; }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   bool has_python(StackId stack);
+  // Whether the frame has a file of Python that can be opened. Modules inside the interpreter ("<frozen
+  // importlib._bootstrap>") have none.
+  bool is_python_source(const TreeFrame& frame) const;
   // "forward (model.py:57)", "at::native::add (Loops.cuh:123)", "libfoo.so+0x1a2b".
   std::string frame_text(uint32_t row) const;
   // Index into of(stack): the most informative frame. 0: no stack.
   size_t best(StackId stack);
-  // Its text: the first Python frame, else the first with a source line (outside of the C library, if there is one),
-  // else the first. If it is after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]".
-  // Empty: no stack.
+  // The row of what called it; kNone: no frame is known. Between Python frames, modules inside the interpreter are left
+  // out.
+  uint32_t caller_of_best(StackId stack);
+  // The text of the best frame: the first Python frame with a file, else the first Python frame, else the first with a
+  // source line (outside of the C library, if there is one), else the first outside of the C library, else the first.
+  // If it is after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
   std::string best_text(StackId stack);
 
   // Counts over the stacks merged so far.

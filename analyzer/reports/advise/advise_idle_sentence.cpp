@@ -146,7 +146,9 @@ class Sentences {
         return frame == nullptr || function_of(*frame) != most->first;
       });
       const TreeFrame& first = *frame_of(inside.front(), depth);
-      if (first.line == 0) continue;  // no place in the program's source
+      // No place in the program's source.
+      if (first.line == 0) continue;
+      if (first.kind == TreeFrameKind::Python && !stacks_.merged().is_python_source(first)) continue;
       const bool one_line = std::all_of(inside.begin(), inside.end(), [&](const HostCodeTime& each) {
         return frame_of(each, depth)->line == first.line;
       });
@@ -179,9 +181,8 @@ class Sentences {
   }
   std::string caller_of(StackId stack) {
     if (stack == StackId{}) return {};
-    const std::span<const uint32_t> rows = stacks_.merged().of(stack);
-    const size_t caller = stacks_.merged().best(stack) + 1;
-    return caller < rows.size() ? stacks_.merged().frame_text(rows[caller]) : std::string();
+    const uint32_t caller = stacks_.merged().caller_of_best(stack);
+    return caller != kNone ? stacks_.merged().frame_text(caller) : std::string();
   }
 
   const bool whole_run_;

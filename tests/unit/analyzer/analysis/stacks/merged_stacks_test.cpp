@@ -263,6 +263,32 @@ TEST(MergedStacks, TheCodeThatCalledTheCLibraryIsMoreInformativeThanItsLine) {
   EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(30))), "read (read.c:26)");
 }
 
+TEST(MergedStacks, WithoutSourceLinesTheCodeThatCalledTheCLibraryIsTheMostInformative) {
+  tests::StackProgram program;
+  const uint64_t sleep = program.line_in("/lib/x86_64-linux-gnu/libc.so.6", 0x10, "clock_nanosleep", "", 0);
+  const uint64_t wait = program.line_in("/app/train", 0x20, "wait_for_batch", "", 0);
+  program.launch_with(10, program.stack({sleep, wait}, {}));
+  program.launch_with(30, program.stack({sleep}, {}));
+  const Views views(program.trace, {}, {});
+  CallStacks& stacks = call_stacks(views);
+  EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(10))), "wait_for_batch");
+  EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(30))), "clock_nanosleep");
+}
+
+TEST(MergedStacks, TheLineThatImportsAModuleIsMoreInformativeThanTheCodeThatImportsIt) {
+  tests::StackProgram program;
+  const std::string machinery = "_call_with_frames_removed (<frozen importlib._bootstrap>:488)";
+  program.launch_with(10,
+                      program.stack({}, {machinery, machinery, "<module> (app.py:12)", machinery, "main (run.py:3)"}));
+  program.launch_with(30, program.stack({}, {machinery}));
+  const Views views(program.trace, {}, {});
+  CallStacks& stacks = call_stacks(views);
+  const StackId imports = stacks.of_call(program.row_of(10));
+  EXPECT_EQ(stacks.best(imports), "<module> (app.py:12)");
+  EXPECT_EQ(stacks.merged().frame_text(stacks.merged().caller_of_best(imports)), "main (run.py:3)");
+  EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(30))), machinery);
+}
+
 TEST(CallTree, TotalsHoldWhatIsBelow) { EXPECT_EQ(small_tree(3, 4, 1).totals(), (std::vector<int64_t>{7, 7, 3, 4})); }
 
 TEST(CallTree, FoldedLinesAreThoseOfExportStacks) {
