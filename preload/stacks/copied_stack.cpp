@@ -18,34 +18,95 @@ constexpr uint32_t kMostSteps = 1024;      // frames of ours, which are left out
 // The code may be unloaded meanwhile, so it is read through the kernel. Only the holder of the sampler's lock reads it.
 uint8_t g_code[16 << 10];
 
-// The rule of a function whose CFA depends on the frame pointer, with the CFA from the stack pointer. Unknown: the
-// function changes its stack pointer in a way that is not understood.
-UnwindRule learn_rule_by_sp(uint64_t pc) {
-  const UnwindEntry entry = look_up_entry(pc);
-  const UnwindRule rule = entry.rule;
-  if (rule.kind() != RuleKind::Plain || rule.base() != CfaBase::Fp || entry.bytes > sizeof g_code ||
-      read_outside(entry.begin, g_code, entry.bytes) != entry.bytes)
-    return UnwindRule::of(RuleKind::Unknown);
-  const uint64_t size = frame_size(g_code, entry.bytes, entry.saved);
-  if (size == 0) return UnwindRule::of(RuleKind::Unknown);
-  return UnwindRule::plain(CfaBase::Sp, static_cast<int64_t>(size), rule.fp_rule(), rule.fp(), rule.ra());
+// The function whose address the word at `pointer` has; 0: the word cannot be read.
+uint64_t function_at(uint64_t pointer) {
+  uint64_t function = 0;
+  return pointer != 0 && read_outside(pointer, &function, sizeof function) == sizeof function ? function : 0;
 }
 
-UnwindRule rule_by_sp(uint64_t pc, bool interrupted) {
-  constexpr uint64_t kBySp = uint64_t{1} << 62;  // no key of another rule has it
-  const uint64_t key = rule_key(pc, interrupted) | kBySp;
-  const auto epoch = static_cast<uint8_t>(code_generation());
-  const UnwindRule known = g_rules.find(key, epoch);
-  if (known.kind() != RuleKind::None) return known;
-  const UnwindRule learnt = learn_rule_by_sp(interrupted ? pc : pc - 1);
-  g_rules.put(key, learnt, epoch);
-  return learnt;
+// Whether the call names that function, directly or through a table of its file.
+bool is_call_of(const CodeBefore& before, uint64_t function) {
+  const uint64_t called = called_function(before);
+  if (called == 0) return function_at(called_pointer(before)) == function;
+  uint8_t stub[kStubBytes];
+  return called == function || (read_outside(called, stub, sizeof stub) == sizeof stub &&
+                                function_at(pointer_of_stub(called, stub)) == function);
 }
 
-bool is_after_call(uint64_t pc) {
-  uint8_t code[kLongestCall];
-  return read_outside(pc - sizeof code, code, sizeof code) == sizeof code && ends_with_call(code);
+bool read_code_before(uint64_t address, CodeBefore& to) {
+  to.address = address;
+  return read_outside(address - sizeof to.code, to.code, sizeof to.code) == sizeof to.code;
 }
+
+// Finds rules with the CFA from the stack pointer for functions whose CFA depends on the frame pointer.
+class RulesBySp {
+ public:
+  RulesBySp(const StackCopy& copy, uint64_t pc, uint64_t sp, bool interrupted)
+      : copy_(copy), pc_(pc), sp_(sp), interrupted_(interrupted) {}
+
+  // Unknown: the function changes its stack pointer in a way that is not understood.
+  UnwindRule find() const {
+    const UnwindRule known = g_rules.find(key_, epoch_);
+    if (known.kind() == RuleKind::Unknown || (known.kind() == RuleKind::Plain && leads_to_call(known))) return known;
+    return learn();
+  }
+
+ private:
+  static constexpr UnwindRule kUnknown = UnwindRule::of(RuleKind::Unknown);
+
+  UnwindRule learn() const {
+    const UnwindEntry entry = look_up_entry(interrupted_ ? pc_ : pc_ - 1);
+    FrameSize size;
+    if (entry.rule.kind() == RuleKind::Plain && entry.rule.base() == CfaBase::Fp && entry.bytes <= sizeof g_code &&
+        read_outside(entry.begin, g_code, entry.bytes) == entry.bytes)
+      size = frame_size(g_code, entry.bytes, entry.saved);
+    if (size.bytes == 0) return keep(kUnknown);
+    if (size.certain) {
+      const UnwindRule rule = keep(rule_of(entry.rule, size.bytes));
+      if (leads_to_call(rule)) return rule;
+    }
+    return interrupted_ ? kUnknown : with_arguments(entry, size.bytes);
+  }
+
+  // The function may have pushed arguments for the call that it is in. The place of the return address is certain if
+  // exactly one of the words that may be it is after a call of this function.
+  UnwindRule with_arguments(const UnwindEntry& entry, uint64_t bytes) const {
+    constexpr uint64_t kMostWords = 8;
+    UnwindRule found = kUnknown;
+    for (uint64_t words = 0; words <= kMostWords; ++words) {
+      const UnwindRule rule = rule_of(entry.rule, bytes + 8 * words);
+      CodeBefore before;
+      if (!code_before(rule, before) || !is_call_of(before, entry.begin)) continue;
+      if (found.kind() == RuleKind::Plain) return kUnknown;
+      found = rule;
+    }
+    return found.kind() == RuleKind::Plain ? keep(found) : kUnknown;
+  }
+
+  static UnwindRule rule_of(UnwindRule by_fp, uint64_t bytes) {
+    return UnwindRule::plain(CfaBase::Sp, static_cast<int64_t>(bytes), by_fp.fp_rule(), by_fp.fp(), by_fp.ra());
+  }
+  UnwindRule keep(UnwindRule rule) const {
+    g_rules.put(key_, rule, epoch_);
+    return rule;
+  }
+  bool code_before(UnwindRule rule, CodeBefore& before) const {
+    uint64_t address = 0;
+    return rule.kind() == RuleKind::Plain && copy_.read(sp_ + static_cast<uint64_t>(rule.cfa() + rule.ra()), address) &&
+           is_code_address(address) && read_code_before(address, before);
+  }
+  bool leads_to_call(UnwindRule rule) const {
+    CodeBefore before;
+    return code_before(rule, before) && ends_with_call(before);
+  }
+
+  static constexpr uint64_t kBySp = uint64_t{1} << 62;  // no key of another rule has it
+  const StackCopy& copy_;
+  const uint64_t pc_, sp_;
+  const bool interrupted_;
+  const uint64_t key_ = rule_key(pc_, interrupted_) | kBySp;
+  const uint8_t epoch_ = static_cast<uint8_t>(code_generation());
+};
 
 class CopyWalk {
  public:
@@ -103,12 +164,8 @@ class CopyWalk {
   // The rule without the frame pointer, if the size of the frame is known; else the same rule.
   UnwindRule without_fp(UnwindRule rule) {
     if (knows_fp_ || !knows_sp_ || rule.base() != CfaBase::Fp) return rule;
-    const UnwindRule by_sp = rule_by_sp(at_.pc, interrupted_);
-    uint64_t pc = 0;
-    if (by_sp.kind() != RuleKind::Plain || !copy_.read(at_.sp + static_cast<uint64_t>(by_sp.cfa() + by_sp.ra()), pc) ||
-        !is_after_call(pc))
-      return rule;
-    return by_sp;
+    const UnwindRule by_sp = RulesBySp(copy_, at_.pc, at_.sp, interrupted_).find();
+    return by_sp.kind() == RuleKind::Plain ? by_sp : rule;
   }
 
   bool apply(UnwindRule rule) {

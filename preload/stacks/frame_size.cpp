@@ -30,6 +30,15 @@ bool makes_frame(const uint8_t* code, size_t bytes) {
   return false;
 }
 
+constexpr uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+// The last 4 bytes before `end` are a distance from there.
+uint64_t at_distance(const uint8_t* end, uint64_t address) {
+  int32_t distance = 0;
+  std::memcpy(&distance, end - sizeof distance, sizeof distance);
+  return address + static_cast<uint64_t>(int64_t{distance});
+}
+
 // Whether the instruction writes %rsp in another way than push, pop, add and sub of a number, and leave.
 bool moves_sp(uint8_t rex, uint8_t opcode, uint8_t modrm) {
   const bool to_rm = mode_of(modrm) == 3 && rm_of(modrm) == kSp && (rex & 1) == 0;
@@ -53,13 +62,14 @@ bool moves_sp(uint8_t rex, uint8_t opcode, uint8_t modrm) {
 
 }  // namespace
 
-uint64_t frame_size(const uint8_t* code, size_t bytes, uint64_t saved) {
-  if (!makes_frame(code, bytes)) return 0;
+FrameSize frame_size(const uint8_t* code, size_t bytes, uint64_t saved) {
+  if (!makes_frame(code, bytes)) return {};
   uint64_t reserved = 0;
+  bool certain = true;
   for (size_t i = 0; i + 3 <= bytes; ++i) {
     const uint8_t rex = code[i], opcode = code[i + 1], modrm = code[i + 2];
     if ((rex & 0xf8) != 0x48) continue;
-    if (moves_sp(rex, opcode, modrm)) return 0;
+    if (moves_sp(rex, opcode, modrm)) return {};
     if (rex != 0x48 || modrm != 0xec || (opcode != 0x83 && opcode != 0x81)) continue;
     // sub $N, %rsp
     int32_t number = 0;
@@ -68,15 +78,16 @@ uint64_t frame_size(const uint8_t* code, size_t bytes, uint64_t saved) {
     } else if (opcode == 0x81 && i + 7 <= bytes) {
       std::memcpy(&number, code + i + 3, sizeof number);
     }
-    if (number <= 0 || number % 8 != 0 || (reserved != 0 && reserved != static_cast<uint64_t>(number))) return 0;
-    reserved = static_cast<uint64_t>(number);
+    if (number <= 0 || number % 8 != 0) return {};
+    certain &= reserved == 0 || reserved == static_cast<uint64_t>(number);
+    if (reserved == 0) reserved = static_cast<uint64_t>(number);
   }
-  return saved + reserved;
+  return {saved + reserved, certain};
 }
 
-bool ends_with_call(const uint8_t (&code)[kLongestCall]) {
-  const uint8_t* const end = code + kLongestCall;
-  if (end[-5] == 0xe8) return true;                         // to an address
+bool ends_with_call(const CodeBefore& before) {
+  if (called_function(before) != 0) return true;
+  const uint8_t* const end = before.code + kLongestCall;
   for (size_t bytes = 2; bytes <= kLongestCall; ++bytes) {  // through a register or memory
     const uint8_t* const at = end - bytes;
     if (at[0] != 0xff || reg_of(at[1]) != 2) continue;
@@ -92,6 +103,24 @@ bool ends_with_call(const uint8_t (&code)[kLongestCall]) {
     if (length == bytes) return true;
   }
   return false;
+}
+
+uint64_t called_function(const CodeBefore& before) {
+  const uint8_t* const end = before.code + kLongestCall;
+  return end[-5] == 0xe8 ? at_distance(end, before.address) : 0;
+}
+
+uint64_t called_pointer(const CodeBefore& before) {
+  const uint8_t* const end = before.code + kLongestCall;
+  return end[-6] == 0xff && end[-5] == 0x15 ? at_distance(end, before.address) : 0;
+}
+
+uint64_t pointer_of_stub(uint64_t address, const uint8_t (&code)[kStubBytes]) {
+  constexpr uint8_t kBnd = 0xf2;
+  size_t at = std::memcmp(code, kEndbr64, sizeof kEndbr64) == 0 ? sizeof kEndbr64 : 0;
+  at += code[at] == kBnd;
+  if (code[at] != 0xff || code[at + 1] != 0x25) return 0;  // jmp *word(%rip)
+  return at_distance(code + at + 6, address + at + 6);
 }
 
 }  // namespace prof::preload

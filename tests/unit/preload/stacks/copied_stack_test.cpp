@@ -7,6 +7,7 @@
 #include "preload/record/thread.h"
 #include "preload/record/thread_local.h"
 #include "preload/stacks/code_images.h"
+#include "preload/stacks/rule_table.h"
 
 #include <gtest/gtest.h>
 
@@ -18,63 +19,13 @@
 
 #if defined(__x86_64__)
 
-namespace prof::preload {
-namespace {
-
-struct Here {
-  std::vector<uint8_t> copy;
-  uint64_t low = 0;
-  FrameRegisters at;
-  std::vector<uint64_t> wanted;  // return addresses, from the caller of take() outwards
-};
-
-// The stack has places that AddressSanitizer reports.
-__attribute__((noinline, no_sanitize("address"))) void copy_words(uint64_t from, std::vector<uint8_t>& to) {
-  const auto* const words = reinterpret_cast<const volatile uint64_t*>(from);
-  auto* const copied = reinterpret_cast<volatile uint64_t*>(to.data());
-  for (size_t i = 0; i < to.size() / 8; ++i) copied[i] = words[i];
-}
-
-// The stack may end before 4096 bytes: the main thread's ends with the environment.
-size_t bytes_of_stack_from(uint64_t low) {
-  pthread_attr_t attributes;
-  void* bottom = nullptr;
-  size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
-  pthread_attr_getstack(&attributes, &bottom, &size);
-  pthread_attr_destroy(&attributes);
-  return std::min<size_t>(4096, reinterpret_cast<uint64_t>(bottom) + size - low) & ~size_t{7};
-}
-
-__attribute__((noinline)) void take(Here& here) {
-  uint64_t* const frame = static_cast<uint64_t*>(__builtin_frame_address(0));
-  here.at.fp = frame[0];
-  here.at.pc = frame[1];
-  here.at.sp = reinterpret_cast<uint64_t>(frame + 2);
-  here.low = here.at.sp;
-  here.copy.resize(bytes_of_stack_from(here.low));
-  copy_words(here.low, here.copy);
-  void* frames[64];
-  const int n = backtrace(frames, 64);
-  bool found = false;
-  for (int i = 0; i < n; ++i) {
-    found |= reinterpret_cast<uint64_t>(frames[i]) == here.at.pc;
-    if (found) here.wanted.push_back(reinterpret_cast<uint64_t>(frames[i]));
-  }
-}
-
-// Its frame is found by the frame pointer only.
-__attribute__((noinline)) void take_in_dynamic_frame(Here& here, size_t bytes) {
-  auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
-  room[0] = 1;
-  take(here);
-  room[bytes - 1] = 2;
-}
-
-// Functions as compilers make them with frame pointers. Each calls take(); the second one has pushed two arguments for
-// it, which neither its unwind rule nor its `sub` shows.
-extern "C" void keeps_frame_pointer(Here& here, void (*take_here)(Here&));
-extern "C" void pushes_arguments(Here& here, void (*take_here)(Here&));
+// Functions as compilers make them with frame pointers. The first one calls take(). The second one pushes arguments for
+// calls_without_frame(), which has no frame pointer and calls take(); neither its unwind rule nor its first `sub` shows
+// them.
+using Take = void (*)(void* here);
+extern "C" void keeps_frame_pointer(void* here, Take take);
+extern "C" void calls_without_frame(void* here, void*, Take take);
+extern "C" void pushes_arguments(void* here, decltype(calls_without_frame)* call, Take take);
 asm(R"(
   .pushsection .text
   .type keeps_frame_pointer, @function
@@ -108,18 +59,86 @@ pushes_arguments:
   push %rbx
   .cfi_offset 3, -24
   sub $0x28, %rsp
+  sub $8, %rsp
   push $1
   push $2
+  push $3
   call *%rsi
-  add $0x38, %rsp
+  add $0x48, %rsp
   pop %rbx
   pop %rbp
   .cfi_def_cfa 7, 8
   ret
   .cfi_endproc
   .size pushes_arguments, . - pushes_arguments
+
+  .type calls_without_frame, @function
+calls_without_frame:
+  .cfi_startproc
+  sub $8, %rsp
+  .cfi_def_cfa_offset 16
+  call *%rdx
+  add $8, %rsp
+  .cfi_def_cfa_offset 8
+  ret
+  .cfi_endproc
+  .size calls_without_frame, . - calls_without_frame
   .popsection
 )");
+
+namespace prof::preload {
+namespace {
+
+struct Here {
+  std::vector<uint8_t> copy;
+  uint64_t low = 0;
+  FrameRegisters at;
+  std::vector<uint64_t> wanted;  // return addresses, from the caller of take() outwards
+};
+
+// The stack has places that AddressSanitizer reports.
+__attribute__((noinline, no_sanitize("address"))) void copy_words(uint64_t from, std::vector<uint8_t>& to) {
+  const auto* const words = reinterpret_cast<const volatile uint64_t*>(from);
+  auto* const copied = reinterpret_cast<volatile uint64_t*>(to.data());
+  for (size_t i = 0; i < to.size() / 8; ++i) copied[i] = words[i];
+}
+
+// The stack may end before 4096 bytes: the main thread's ends with the environment.
+size_t bytes_of_stack_from(uint64_t low) {
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_attr_getstack(&attributes, &bottom, &size);
+  pthread_attr_destroy(&attributes);
+  return std::min<size_t>(4096, reinterpret_cast<uint64_t>(bottom) + size - low) & ~size_t{7};
+}
+
+__attribute__((noinline)) void take(void* argument) {
+  Here& here = *static_cast<Here*>(argument);
+  uint64_t* const frame = static_cast<uint64_t*>(__builtin_frame_address(0));
+  here.at.fp = frame[0];
+  here.at.pc = frame[1];
+  here.at.sp = reinterpret_cast<uint64_t>(frame + 2);
+  here.low = here.at.sp;
+  here.copy.resize(bytes_of_stack_from(here.low));
+  copy_words(here.low, here.copy);
+  void* frames[64];
+  const int n = backtrace(frames, 64);
+  bool found = false;
+  for (int i = 0; i < n; ++i) {
+    found |= reinterpret_cast<uint64_t>(frames[i]) == here.at.pc;
+    if (found) here.wanted.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  }
+}
+
+// Its frame is found by the frame pointer only.
+__attribute__((noinline)) void take_in_dynamic_frame(Here& here, size_t bytes) {
+  auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
+  room[0] = 1;
+  take(&here);
+  room[bytes - 1] = 2;
+}
 
 CopiedStack walk(const Here& here, size_t bytes, bool knows_fp, std::vector<uint64_t>& frames) {
   static const bool open = (start_clock({}), open_images());
@@ -161,7 +180,7 @@ TEST(CopiedStack, EndsWhereARegisterIsMissing) {
 
 TEST(CopiedStack, OfAFunctionWhoseFrameHasAKnownSizeNeedsNoFramePointer) {
   Here here;
-  keeps_frame_pointer(here, take);
+  keeps_frame_pointer(&here, take);
   for (int again = 0; again < 2; ++again) {  // then the rule is stored
     std::vector<uint64_t> frames;
     const CopiedStack stack = walk(here, here.copy.size(), false, frames);
@@ -172,12 +191,24 @@ TEST(CopiedStack, OfAFunctionWhoseFrameHasAKnownSizeNeedsNoFramePointer) {
   }
 }
 
-TEST(CopiedStack, EndsIfNoReturnAddressIsWhereTheFrameSeemsToEnd) {
+TEST(CopiedStack, OfAFunctionThatPushedArgumentsGoesOnIfItsCallerNamesIt) {
   Here here;
-  pushes_arguments(here, take);
+  pushes_arguments(&here, calls_without_frame, take);
   std::vector<uint64_t> frames;
   const CopiedStack stack = walk(here, here.copy.size(), false, frames);
-  EXPECT_EQ(frames.size(), 1u);
+  ASSERT_GE(frames.size(), 4u);
+  for (size_t i = 1; i < std::min(frames.size(), here.wanted.size()); ++i) EXPECT_EQ(frames[i], here.wanted[i]) << i;
+  EXPECT_FALSE(stack.needs_register);
+}
+
+TEST(CopiedStack, OfAFunctionThatPushedArgumentsEndsIfItsCallerDoesNotNameIt) {
+  Here here;
+  decltype(pushes_arguments)* volatile indirect = pushes_arguments;
+  indirect(&here, calls_without_frame, take);
+  g_rules.clear();  // nothing is known from another call
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, here.copy.size(), false, frames);
+  EXPECT_EQ(frames.size(), 2u);
   EXPECT_TRUE(stack.needs_register);
   EXPECT_EQ(stack.flags, format::kStackBroken);
 }

@@ -19,10 +19,11 @@ Code join(std::initializer_list<Code> parts) {
   for (const Code& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
-uint64_t size_of(std::initializer_list<Code> parts) {
+FrameSize frame_of(std::initializer_list<Code> parts) {
   const Code code = join(parts);
   return frame_size(code.data(), code.size(), kSaved);
 }
+uint64_t size_of(std::initializer_list<Code> parts) { return frame_of(parts).bytes; }
 
 const Code kFrame = {0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x54, 0x53};  // endbr64; push; mov; 2 pushes
 const Code kReserve72 = {0x48, 0x83, 0xec, 0x48};                                        // sub $0x48, %rsp
@@ -39,8 +40,16 @@ TEST(FrameSize, IsWhatTheFunctionSavedAndReserved) {
 TEST(FrameSize, IsKnownIfTheFunctionMakesItsFrameOnOnePathOnly) {
   const Code fast = {0x80, 0x3d, 0, 0, 0, 0, 0, 0x74, 8, 0x0f, 0x05, 0xc3};  // cmpb; je; syscall; ret
   EXPECT_EQ(size_of({fast, kFrame, kReserve72, kSystemCall, kEnd}), kSaved + 72);
-  EXPECT_EQ(size_of({kFrame, kReserve72, kSystemCall, kEnd, kFrame, kReserve72, kSystemCall, kEnd}), kSaved + 72);
-  EXPECT_EQ(size_of({kFrame, kReserve72, kSystemCall, kEnd, kFrame, kReserve2192, kSystemCall, kEnd}), 0u);
+  const FrameSize twice = frame_of({kFrame, kReserve72, kSystemCall, kEnd, kFrame, kReserve72, kSystemCall, kEnd});
+  EXPECT_EQ(twice.bytes, kSaved + 72);
+  EXPECT_TRUE(twice.certain);
+}
+
+TEST(FrameSize, IsNotCertainIfTheFunctionReservesMoreLater) {
+  const Code more = {0x48, 0x83, 0xec, 0x08};  // sub $8, %rsp, before arguments are pushed
+  const FrameSize size = frame_of({kFrame, kReserve72, more, kSystemCall, kEnd});
+  EXPECT_EQ(size.bytes, kSaved + 72);
+  EXPECT_FALSE(size.certain);
 }
 
 TEST(FrameSize, IsNotKnownIfTheStackPointerMovesInAnotherWay) {
@@ -73,15 +82,36 @@ TEST(FrameSize, OtherInstructionsWithTheSameOperationDoNotMatter) {
 TEST(FrameSize, IsNotKnownOfCodeThatMakesNoFrame) {
   EXPECT_EQ(size_of({kSystemCall, kEnd}), 0u) << "a part that the compiler put elsewhere";
   EXPECT_EQ(size_of({{0x55}, kSystemCall, kEnd}), 0u) << "%rbp is saved like any other register";
-  for (size_t bytes = 0; bytes < kFrame.size() - 3; ++bytes) EXPECT_EQ(frame_size(kFrame.data(), bytes, kSaved), 0u);
+  for (size_t bytes = 0; bytes < kFrame.size() - 3; ++bytes)
+    EXPECT_EQ(frame_size(kFrame.data(), bytes, kSaved).bytes, 0u);
   const Code cut = join({kFrame, {0x48, 0x81, 0xec, 0x90}});
-  EXPECT_EQ(frame_size(cut.data(), cut.size(), kSaved), 0u) << "the number is not whole";
+  EXPECT_EQ(frame_size(cut.data(), cut.size(), kSaved).bytes, 0u) << "the number is not whole";
 }
 
-bool follows(std::initializer_list<uint8_t> last) {
-  uint8_t code[kLongestCall] = {};
-  std::copy_backward(last.begin(), last.end(), code + kLongestCall);
-  return ends_with_call(code);
+CodeBefore code_before(std::initializer_list<uint8_t> last) {
+  CodeBefore before{0x10000, {}};
+  std::copy_backward(last.begin(), last.end(), before.code + kLongestCall);
+  return before;
+}
+bool follows(std::initializer_list<uint8_t> last) { return ends_with_call(code_before(last)); }
+
+TEST(ReturnAddress, OfACallOfAnAddressHasTheFunction) {
+  EXPECT_EQ(called_function(code_before({0xe8, 0x00, 0x01, 0x00, 0x00})), 0x10100u);
+  EXPECT_EQ(called_function(code_before({0xe8, 0x00, 0xff, 0xff, 0xff})), 0xff00u);
+  EXPECT_EQ(called_function(code_before({0xff, 0x15, 1, 2, 3, 4})), 0u);
+}
+
+TEST(ReturnAddress, OfACallThroughATableHasTheWordWithTheFunction) {
+  EXPECT_EQ(called_pointer(code_before({0xff, 0x15, 0x00, 0x02, 0x00, 0x00})), 0x10200u);
+  EXPECT_EQ(called_pointer(code_before({0xff, 0x14, 0xc8})), 0u);
+  EXPECT_EQ(called_pointer(code_before({0xe8, 1, 2, 3, 4})), 0u);
+}
+
+TEST(ReturnAddress, OfACallOfAStubHasTheWordWithTheFunction) {
+  EXPECT_EQ(pointer_of_stub(0x2000, {0xff, 0x25, 0x00, 0x01, 0x00, 0x00}), 0x2106u);
+  EXPECT_EQ(pointer_of_stub(0x2000, {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x00, 0x01, 0x00, 0x00}), 0x210au);
+  EXPECT_EQ(pointer_of_stub(0x2000, {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x00, 0x01, 0x00, 0x00}), 0x210bu);
+  EXPECT_EQ(pointer_of_stub(0x2000, {0x55, 0x48, 0x89, 0xe5}), 0u);
 }
 
 TEST(ReturnAddress, FollowsACallOfEachForm) {
