@@ -163,6 +163,9 @@ class CopyWalk {
 
   // The rule without the frame pointer, if the size of the frame is known; else the same rule.
   UnwindRule without_fp(UnwindRule rule) {
+#if !defined(__x86_64__)
+    return rule;  // frame_size.h reads instructions of x86-64
+#endif
     if (knows_fp_ || !knows_sp_ || rule.base() != CfaBase::Fp) return rule;
     const UnwindRule by_sp = RulesBySp(copy_, at_.pc, at_.sp, interrupted_).find();
     return by_sp.kind() == RuleKind::Plain ? by_sp : rule;
