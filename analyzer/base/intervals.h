@@ -91,6 +91,11 @@ class IntervalSet {
   IntervalSet clip(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < end_ns ? intersect(IntervalSet({{begin_ns, end_ns}})) : IntervalSet();
   }
+  // Calls visit(Interval) for the parts of this set in [begin, end), by their start.
+  template <class Visit> void each_overlap(int64_t begin_ns, int64_t end_ns, const Visit& visit) const {
+    for (size_t i = first_ending_after(begin_ns); i < parts_.size() && parts_[i].begin_ns < end_ns; ++i)
+      visit(Interval{std::max(parts_[i].begin_ns, begin_ns), std::min(parts_[i].end_ns, end_ns)});
+  }
   // The times in [begin, end) that are not in this set.
   IntervalSet gaps(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < end_ns ? IntervalSet({{begin_ns, end_ns}}).subtract(*this) : IntervalSet();

@@ -1,6 +1,7 @@
 #include "analyzer/input/sqlite/nsys_names.h"
 
 #include "analyzer/base/input_error.h"
+#include "analyzer/model/physical_gpus.h"
 
 #include <fmt/format.h>
 
@@ -180,13 +181,15 @@ void name_nsys_devices(const SqliteFile& file, const ImportMark& mark, Trace& tr
   while (cuda.next()) {
     if (const std::optional<int64_t> gpu = cuda.integer(2)) gpu_of[{cuda.number(0), cuda.number(1)}] = *gpu;
   }
-  std::map<int64_t, uint32_t> first_with;  // GPU -> device
+  const auto gpu_of_device = [&](uint32_t d) -> std::optional<int64_t> {
+    const Device& device = trace.devices[d];
+    const auto known = gpu_of.find({trace.processes[index(device.process)].pid, device.ordinal});
+    return known != gpu_of.end() ? std::optional(known->second) : std::nullopt;
+  };
+  join_physical_gpus(trace, mark.devices, gpu_of_device);
   for (uint32_t d = mark.devices; d < trace.devices.size(); ++d) {
     Device& device = trace.devices[d];
-    const auto known = gpu_of.find({trace.processes[index(device.process)].pid, device.ordinal});
-    const int64_t id = known != gpu_of.end() ? known->second : device.ordinal;
-    if (known != gpu_of.end()) device.physical = first_with.try_emplace(id, d).first->second;
-    const auto gpu = gpus.find(id);
+    const auto gpu = gpus.find(gpu_of_device(d).value_or(device.ordinal));
     if (gpu == gpus.end()) continue;
     device.name = gpu->second.name;
     device.uuid = gpu->second.uuid;

@@ -30,6 +30,13 @@ std::vector<size_t> places_of_processes(const Trace& trace) {
   return places;
 }
 
+// Whether a process lists a GPU that only others use.
+bool is_of_others(const Trace& trace, uint32_t d) {
+  return trace.devices[d].physical != d && trace.memory.empty() &&
+         std::none_of(trace.streams.begin(), trace.streams.end(),
+                      [d](const Stream& stream) { return index(stream.device) == d && stream.operations.size() != 0; });
+}
+
 }  // namespace
 
 void write_chrome_metadata(const ChromeContext& context) {
@@ -59,9 +66,9 @@ void write_chrome_metadata(const ChromeContext& context) {
       context.events.name_track(ids.process[p], ids.thread[t], fmt::format("thread {} ({})", thread.tid, thread.name),
                                 t, EventList::TrackKind::Thread);
     }
-    for (size_t d = 0; d < trace.devices.size(); ++d) {
+    for (uint32_t d = 0; d < trace.devices.size(); ++d) {
       const Device& device = trace.devices[d];
-      if (index(device.process) != p) continue;
+      if (index(device.process) != p || is_of_others(trace, d)) continue;
       // Perfetto shows no labels, so the name contains the GPU too.
       const std::string label = fmt::format("GPU {}", device.ordinal);
       const std::string named =

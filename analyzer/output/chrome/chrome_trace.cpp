@@ -75,9 +75,8 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
   writer.Int(1);
   writer.Key("deviceProperties");
   writer.StartArray();
-  std::set<uint32_t> written;
   for (size_t d = 0; d < trace.devices.size(); ++d) {
-    if (written.insert(trace.devices[d].physical).second) put_device(writer, ids.device[d], trace.devices[d]);
+    if (trace.devices[d].physical == d) put_device(writer, ids.device[d], trace.devices[d]);
   }
   writer.EndArray();
   put_fact(writer, trace, "cupti_version", "cupti_version");

@@ -17,6 +17,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -27,29 +28,33 @@ constexpr size_t kMostNamed = 3, kMostSentences = 8;
 constexpr double kMostOfIdle = 50;  // per cent
 
 constexpr std::string_view kSpreadAction =
-    "no single line takes the time: fewer, larger operations (torch.compile, CUDA graphs, larger batches), or several "
-    "threads or processes";
+    "fewer, larger operations (torch.compile, CUDA graphs, larger batches), or several threads or processes";
+constexpr std::string_view kCallsAction = "prof report idle names the calls";
 
+// A GPU in the windows of its own process.
 struct IdleOfDevice {
-  int64_t idle_ns = 0;
+  std::string name;  // of the windows: "the run", "step#2", "39 windows (step#1 to step#39)"
+  IntervalSet windows;
   HostCodeTimes times;
   AwaitedTimes awaited;
+  int64_t idle_ns = 0;
+  int64_t explained_ns = 0;  // by calls of CUDA and by the device; host samples are not needed
+
+  double idle_percent() const { return percent(idle_ns, windows.length_ns()); }
 };
 
 class Sentences {
  public:
   explicit Sentences(const AnalysisInput& input)
-      : whole_run_(input.options.window == "gpu" || input.options.window == "run"),
-        trace_(input.trace),
-        stacks_(call_stacks(input.views)),
-        names_(trace_, stacks_) {}
+      : trace_(input.trace), stacks_(call_stacks(input.views)), names_(trace_, stacks_) {}
 
   // Empty: the samples show nothing worth a sentence.
-  std::string about(const Window& window, DeviceId id, const IdleOfDevice& idle) {
-    if (percent(idle.idle_ns, window.length_ns()) < kNamedPercent || idle.times.samples() == 0) return {};
+  std::string about(DeviceId id, const IdleOfDevice& idle) {
+    if (idle.idle_percent() < kNamedPercent || idle.times.samples() == 0) return {};
     const HostCodeDivision division = names_.divide(idle.times);
-    std::string text = fmt::format("{} is idle {:.0f} % of {}", device_name(id),
-                                   percent(idle.idle_ns, window.length_ns()), window_name(window));
+    const double not_sampled = percent(division.not_sampled_ns, idle.idle_ns);
+    const double explained = percent(idle.explained_ns, idle.idle_ns);
+    std::string text = fmt::format("{} is idle {:.0f} % of {}", device_name(id), idle.idle_percent(), idle.name);
     size_t listed = 0;
     double named = 0;
     std::string_view action;
@@ -69,11 +74,15 @@ class Sentences {
     if (named < kMostOfIdle) {
       const std::string caller = common_caller(idle);
       if (!caller.empty()) text += (listed == 0 ? ". " : "; ") + caller;
-      if (listed == 0 && caller.empty()) return {};
-      if (listed == 0) action = kSpreadAction;
+      if (listed == 0 && caller.empty()) {
+        if (not_sampled >= kMostOfIdle) return {};
+        text += fmt::format(". No line has {:.0f} % of that", kNamedPercent);
+      }
+      if (listed == 0) action = explained >= kMostOfIdle ? kCallsAction : kSpreadAction;
     }
-    if (const double share = percent(division.not_sampled_ns, idle.idle_ns); share >= kNamedPercent)
-      text += fmt::format("; {:.0f} % is not sampled", share);
+    if (explained >= kNamedPercent)
+      text += fmt::format("; {:.0f} % is in CUDA calls or between a launch and its start", explained);
+    if (not_sampled >= kNamedPercent) text += fmt::format("; {:.0f} % is not sampled", not_sampled);
     return text + awaited(idle) + fmt::format("; do: {}", action);
   }
 
@@ -102,7 +111,6 @@ class Sentences {
     return fmt::format("; meanwhile {} is{}{}", who, text,
                        sums.size() == 1 ? "" : fmt::format(", and {} more are awaited", sums.size() - 1));
   }
-  std::string window_name(const Window& window) const { return whole_run_ ? "the run" : window.label; }
   // "tokenize (app.py:41)", "sleeping in rest (app.py:7)", "waiting for a CPU".
   static std::string what(const HostCode& code, std::string_view state, std::string_view name) {
     if (code.state == HostState::Running) return std::string(name);
@@ -185,11 +193,22 @@ class Sentences {
     return caller != kNone ? stacks_.merged().frame_text(caller) : std::string();
   }
 
-  const bool whole_run_;
   const Trace& trace_;
   CallStacks& stacks_;
   HostCodeNames names_;
 };
+
+// The windows of a process and their name: ranges are those of its own threads. If it has none, all windows.
+std::pair<std::string, IntervalSet> windows_of(const AnalysisInput& input, ProcessId process,
+                                               const std::vector<Window>& all) {
+  const std::string& words = input.options.window;
+  if (words == "gpu" || words == "run") return {"the run", union_of(all)};
+  std::vector<Window> own = windows_of_process(input, process, words);
+  if (own.empty()) own = all;
+  return {own.size() == 1 ? own.front().label
+                          : fmt::format("{} windows ({} to {})", own.size(), own.front().label, own.back().label),
+          union_of(own)};
+}
 
 }  // namespace
 
@@ -216,31 +235,41 @@ std::vector<std::string> idle_sentences(const AnalysisInput& input, const std::v
   const HostSampleRows& rows = host_sample_rows(input.views);
   if (!rows.any() || windows.empty()) return {};
   const Trace& trace = input.trace;
-  const WindowFinder finder(windows);
-  std::map<std::pair<size_t, uint32_t>, IdleOfDevice> idle;  // by window, then by device
-  divide_gaps(
-      trace, input.views, input.selection, finder.hull(), [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
-        finder.each(gap.begin_ns, gap.end_ns, [&](size_t window) {
-          const std::pair key{window, index(gap.device)};
-          auto found = idle.find(key);
-          if (found == idle.end())
-            found =
-                idle.emplace(key, IdleOfDevice{0, HostCodeTimes(trace, rows), AwaitedTimes(trace, input.views)}).first;
-          IdleOfDevice& of = found->second;
-          for (const GapPiece& piece : pieces) {
-            const Interval part = inside(piece, windows[window].begin_ns, windows[window].end_ns);
-            of.idle_ns += part.length_ns();
-            if (!needs_samples(piece)) continue;
-            of.times.add(piece.thread, part);
-            of.awaited.add(piece.thread, part);
-          }
-        });
-      });
+  std::map<uint32_t, IdleOfDevice> idle;  // by device
+  const auto idle_of = [&](DeviceId device) -> IdleOfDevice& {
+    auto found = idle.find(index(device));
+    if (found == idle.end()) {
+      auto [name, inside] = windows_of(input, trace.device(device).process, windows);
+      found = idle.emplace(index(device), IdleOfDevice{std::move(name), std::move(inside), HostCodeTimes(trace, rows),
+                                                       AwaitedTimes(trace, input.views)})
+                  .first;
+    }
+    return found->second;
+  };
+  divide_gaps(trace, input.views, input.selection, WindowFinder(windows).hull(),
+              [&](const DeviceGap& gap, std::span<const GapPiece> pieces) {
+                IdleOfDevice& of = idle_of(gap.device);
+                for (const GapPiece& piece : pieces) {
+                  of.windows.each_overlap(piece.begin_ns, piece.end_ns, [&](const Interval& part) {
+                    of.idle_ns += part.length_ns();
+                    if (!needs_samples(piece)) {
+                      of.explained_ns += part.length_ns();
+                      return;
+                    }
+                    of.times.add(piece.thread, part);
+                    of.awaited.add(piece.thread, part);
+                  });
+                }
+              });
+  std::vector<std::pair<uint32_t, const IdleOfDevice*>> worst;
+  for (const auto& [device, of] : idle) worst.emplace_back(device, &of);
+  std::stable_sort(worst.begin(), worst.end(),
+                   [](const auto& a, const auto& b) { return a.second->idle_percent() > b.second->idle_percent(); });
   Sentences sentences(input);
   std::vector<std::string> texts;
-  for (const auto& [key, of] : idle) {
-    std::string text = sentences.about(windows[key.first], DeviceId{key.second}, of);
-    if (!text.empty() && texts.size() < kMostSentences) texts.push_back(std::move(text));
+  for (size_t i = 0; i < worst.size() && texts.size() < kMostSentences; ++i) {
+    std::string text = sentences.about(DeviceId{worst[i].first}, *worst[i].second);
+    if (!text.empty()) texts.push_back(std::move(text));
   }
   return texts;
 }

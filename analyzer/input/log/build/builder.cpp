@@ -3,6 +3,7 @@
 #include "analyzer/base/parallel.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/stages.h"
+#include "analyzer/model/physical_gpus.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 namespace prof::analyzer {
@@ -132,13 +135,11 @@ void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
     trace.devices.emplace_back();
     trace.devices.back().process = input.process;
   }
-  std::map<std::pair<std::string, std::string>, uint32_t> known;
-  for (uint32_t d = 0; d < trace.devices.size(); ++d) {
-    Device& device = trace.devices[d];
-    device.physical = d;
-    if (device.uuid.empty()) continue;
-    device.physical = known.try_emplace({trace.processes[index(device.process)].host, device.uuid}, d).first->second;
-  }
+  join_physical_gpus(trace, 0, [&](uint32_t d) -> std::optional<std::pair<std::string, std::string>> {
+    const Device& device = trace.devices[d];
+    if (device.uuid.empty()) return {};
+    return std::pair{trace.processes[index(device.process)].host, device.uuid};
+  });
 }
 
 }  // namespace
