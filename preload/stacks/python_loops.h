@@ -79,6 +79,7 @@ bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, 
     PythonFrame frame;
     if (i == kMostFrames || at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1)
       return false;
+    if (is_base_frame(layout, frame)) break;
     if (frame.code == 0) {
       if (!to.add(at, begin)) return false;
       if (at == until) return true;

@@ -85,7 +85,7 @@ constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
 struct Chain {
   uintptr_t at[kMostChain] = {};
   PythonFrame frame[kMostChain];
-  uint64_t shown[kMostChain] = {};  // position to write; kNoPosition: the copy was at another one
+  uint64_t shown[kMostChain] = {};  // position in the code to write; kNoPosition: the copy was at another one
   uint32_t count = 0;
   bool whole = false;
 };
@@ -206,10 +206,19 @@ void read_chain(const PythonLayout& layout, const StackCopy& copy, uintptr_t at)
   while (at != 0 && g_chain.count < kMostChain) {
     PythonFrame frame;
     if (at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1) return;
+    if (is_base_frame(layout, frame)) {
+      at = 0;
+      break;
+    }
     g_chain.at[g_chain.count] = at;
-    g_chain.shown[g_chain.count] = frame.position;
     g_chain.frame[g_chain.count++] = frame;
     at = frame.previous;
+  }
+  const OutsideMemory outside{};
+  for (uint32_t i = 0; i < g_chain.count; ++i) {
+    PythonFrame frame = g_chain.frame[i];
+    if (frame.code != 0 && !leave_copy(layout, outside, frame)) return;
+    g_chain.shown[i] = frame.position;
   }
   g_chain.whole = at == 0;
 }
@@ -277,9 +286,12 @@ struct InstructionRange {
   bool has_next(uint64_t word) const { return word > first && word <= end && word % 2 == 0; }
 };
 
-bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t code, InstructionRange& to) {
-  constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
-  uint64_t units = 0;
+// Those that the frame runs.
+bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, const PythonFrame& frame,
+                     InstructionRange& to) {
+  const uintptr_t code = frame.code;
+  uint64_t units = 0;  // the object's number of 2-byte instructions, at the place of the number of bytes
+  uintptr_t first = 0;
   if (layout.code_start == kNone) {
     // An object of its own: the word that distinguishes code objects (python_layouts.def).
     uintptr_t bytes = 0;
@@ -289,19 +301,21 @@ bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, ui
     to = {bytes + layout.bytes_data, bytes + layout.bytes_data + units};
     return true;
   }
-  if (!memory.read(code + kCodeUnits, units) || units > (1u << 24)) return false;
-  to = {code + layout.code_start, code + layout.code_start + units * 2};
+  if (!memory.read(code + layout.bytes_size, units) || units > (1u << 24) ||
+      !first_instruction(layout, memory, frame, first))
+    return false;
+  to = {first, first + units * 2};
   return true;
 }
 
 // The position of an instruction in the unit of frames.
-uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t first) {
+uint64_t position_at(const PythonLayout& layout, const PythonFrame& frame, uint64_t address, uint64_t first) {
   switch (layout.position) {
     case Position::Bytes: return address - first;
     case Position::Units: return (address - first) / 2;
     case Position::Pointer: break;
   }
-  return address;
+  return frame.code + layout.code_start + (address - first);
 }
 
 // Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a
@@ -310,7 +324,7 @@ uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t firs
 bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
                const uint64_t* registers, uint32_t register_count, uint32_t index) {
   InstructionRange code;
-  if (!instructions_of(layout, memory, g_chain.frame[index].code, code)) return false;
+  if (!instructions_of(layout, memory, g_chain.frame[index], code)) return false;
   uint64_t next = 0;
   uint32_t found = 0;
   for (uint32_t i = 0; i < register_count; ++i) {
@@ -318,7 +332,7 @@ bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const St
     next = registers[i];
     ++found;
   }
-  if (found == 1) g_chain.shown[index] = position_at(layout, next - 2, code.first);
+  if (found == 1) g_chain.shown[index] = position_at(layout, g_chain.frame[index], next - 2, code.first);
   const uint64_t end = g_loops.bounded && g_loops.count != 0 ? g_loops.at[0].end : copy.low + copy.bytes;
   for (uint64_t at = copy.low; at + 8 <= end && found == 0; at += 8) {
     uint64_t word = 0;
@@ -333,8 +347,9 @@ std::string_view text_of(const PythonLayout& layout, const OutsideMemory& memory
   uint32_t state = 0;
   uint64_t size = 0;
   if (!memory.read(object + layout.text_state, state) || !memory.read(object + layout.text_size, size)) return {};
-  const bool ascii = (state >> 6 & 1) != 0;
-  const uint64_t bytes = (ascii ? layout.text_ascii : layout.text_other) + size * (state >> 2 & 7);
+  const uint32_t bits = state >> layout.text_kind;
+  const bool ascii = (bits >> 4 & 1) != 0;
+  const uint64_t bytes = (ascii ? layout.text_ascii : layout.text_other) + size * (bits & 7);
   if (size > sizeof copy || bytes > sizeof copy || !memory.bytes(object, copy, bytes)) return {};
   // The object may have become another one since.
   if (std::memcmp(copy + layout.text_state, &state, sizeof state) != 0 ||
@@ -428,7 +443,7 @@ void learn_callers(uint32_t first, bool suspended) {
   for (uint32_t i = first; i < g_chain.count; ++i) {
     const uint64_t code = g_chain.frame[i].code, caller = caller_of(i);
     if (code == 0) continue;
-    const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
+    const uint64_t position = caller != 0 ? g_chain.shown[i + 1] : 0;
     KnownCaller& known = known_caller(code);
     if (known.code != code) known = {code, caller, position, 0, false, false, false};
     known.starts_runs |= i == first ? suspended : (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
@@ -485,7 +500,7 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
   const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
   InstructionRange code;
   if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
-      !instructions_of(layout, OutsideMemory(), g_chain.frame[index].code, code))
+      !instructions_of(layout, OutsideMemory(), g_chain.frame[index], code))
     return false;
   uint64_t first = ~0ull, last = 0;
   for (uint64_t at = low; at + 8 <= high; at += 8) {
@@ -495,7 +510,8 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
     last = std::max(last, word);
   }
   if (last == 0) return false;
-  g_chain.shown[index] = last - first <= kLongest ? position_at(layout, last - 2, code.first) : kNoPosition;
+  g_chain.shown[index] =
+      last - first <= kLongest ? position_at(layout, g_chain.frame[index], last - 2, code.first) : kNoPosition;
   return true;
 }
 
@@ -639,6 +655,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   if (top == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
   read_chain(layout, copy, top);
   if (!g_chain.whole) return PythonLook::Moved;
+  if (g_chain.count == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
   uintptr_t loop = 0;
   const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
   // A copied loop whose frames have returned since has only its entry in the chain.
