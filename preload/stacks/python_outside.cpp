@@ -564,17 +564,21 @@ bool outer_frames_fit(const PythonLayout& layout, const StackCopy& copy, bool en
   return true;
 }
 
+bool ends_early(const CopiedStack& native) {
+  return (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+}
+
 // Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
 // code. The copy is of one moment. The chain was read while the thread ran. `loop`: the index of the loop that ran the
 // first frame; `mark`: that of its run, for 3.11 and 3.12.
 bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uint32_t first,
                      uint32_t loop, uintptr_t mark) {
-  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  const bool early = ends_early(native);
   // Code without unwind tables called Python. Then only the rest of the conditions is checked.
-  if (!g_loops.bounded) return ends_early || layout.cframe == kNone;
-  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, loop);
-  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, ends_early, first, loop);
-  return outer_structs_fit(layout, copy, ends_early, first, loop, mark);
+  if (!g_loops.bounded) return early || layout.cframe == kNone;
+  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, early, first, loop);
+  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, early, first, loop);
+  return outer_structs_fit(layout, copy, early, first, loop, mark);
 }
 
 // What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may
@@ -612,8 +616,7 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
       !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
-  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
-  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
+  const bool counted = !ends_early(native) && (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
   return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, mark, g_runs_again) &&
          g_runs_again.frame[g_runs_again.count - 1] == frame;
@@ -653,6 +656,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
   if (top == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
+  // Where the innermost run ends is not known, and a thread that runs may have left its frames since.
+  if (registers != nullptr && !g_loops.bounded && ends_early(native)) return PythonLook::Moved;
   read_chain(layout, copy, top);
   if (!g_chain.whole) return PythonLook::Moved;
   if (g_chain.count == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
@@ -673,8 +678,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
     if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, copy, inner, first))
       return PythonLook::Moved;
   }
-  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
-  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
+  const bool counted = !ends_early(native) && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
   if (counted && g_loops.count != entries) return PythonLook::Moved;
   learn_callers(first, false);
   return PythonLook::Found;

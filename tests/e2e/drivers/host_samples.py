@@ -390,15 +390,15 @@ UNKNOWN = "[Python frames not known]"
 
 
 def pythons_to_sample():
-    """the interpreters of this machine with the GIL, or the one that PYTHON_TO_SAMPLE names"""
+    """the interpreters of this machine, or the one that PYTHON_TO_SAMPLE names"""
     if "PYTHON_TO_SAMPLE" in os.environ:
         return [os.environ["PYTHON_TO_SAMPLE"]]
-    return [path for (version, _), path in interpreters().items() if not version.endswith("t")]
+    return list(interpreters().values())
 
 
 def sample_running(options, checks, folder, python, script, *arguments):
-    """the log of the script, and the running samples of its first thread as (native frames, names of these, Python
-    frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
+    """the log of the script, and the running samples of its threads that make calls as (native frames, names of these,
+    Python frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
     for old in pathlib.Path(folder).iterdir():
         old.unlink()
     script = pathlib.Path(__file__).parents[1] / "python" / script
@@ -423,7 +423,7 @@ def sample_running(options, checks, folder, python, script, *arguments):
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
     found = []
     for sample in log.samples:
-        if sample["thread"] != "1" or sample["state"] != RUNNING or "stack" not in sample:
+        if sample["state"] != RUNNING or "stack" not in sample:
             continue
         stack = stacks[sample["stack"]]
         words, native = ([int(word) for word in re.findall(r"\d+", stack.get(name, ""))] for name in ("python", "native"))
