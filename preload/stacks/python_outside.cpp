@@ -678,7 +678,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
     if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, copy, inner, first))
       return PythonLook::Moved;
   }
-  const bool counted = !ends_early(native) && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
+  const bool counted =
+      !ends_early(native) && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
   if (counted && g_loops.count != entries) return PythonLook::Moved;
   learn_callers(first, false);
   return PythonLook::Found;

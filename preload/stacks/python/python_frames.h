@@ -21,7 +21,7 @@ struct PythonFrame {
   uintptr_t previous = 0;
   uintptr_t code = 0;     // 0: the frame is a run of the evaluation loop, not code
   uint64_t position = 0;  // in the frame's own unit: PythonLayout::position
-  int32_t copy = 0;  // which copy of the code's instructions `position` is in (PythonLayout::frame_copy)
+  int32_t copy = 0;       // which copy of the code's instructions `position` is in (PythonLayout::frame_copy)
   uint8_t owner = 0;
   bool entry =
       false;  // known to be the first of its loop; 3.12 and newer: when the frame before it is a run of the loop
@@ -70,12 +70,12 @@ bool first_instruction(const PythonLayout& layout, const Memory& memory, const P
   uintptr_t copies = 0;
   int64_t count = 0;
   return memory.read(frame.code + layout.code_copies, copies) && copies % 8 == 0 && memory.read(copies, count) &&
-         frame.copy > 0 && frame.copy < count && memory.read(copies + 8 + uint64_t(frame.copy) * 8, first) && first != 0;
+         frame.copy > 0 && frame.copy < count && memory.read(copies + 8 + uint64_t(frame.copy) * 8, first) &&
+         first != 0;
 }
 
 // Makes a position in a copy of the code one in the code itself. False: there is no such copy.
-template <class Memory>
-bool leave_copy(const PythonLayout& layout, const Memory& memory, PythonFrame& frame) {
+template <class Memory> bool leave_copy(const PythonLayout& layout, const Memory& memory, PythonFrame& frame) {
   uintptr_t first = 0;
   if (frame.copy == 0) return true;
   if (!first_instruction(layout, memory, frame, first)) return false;

@@ -170,6 +170,25 @@ TEST_F(PythonLoops, AWalkFindsTheFrameThatEachRunIsAt) {
   EXPECT_FALSE(read_runs(layout_of(13), PlainMemory(), frame(0), mark(1) + 8, runs)) << "no mark of the thread";
 }
 
+TEST_F(PythonLoops, TheFrameAtTheEndOfA315ChainIsNoRun) {
+  make_entries();
+  MadeFrame base;  // part of the thread's state
+  base.owner = kOwnedByLoop;
+  make_entry(2, reinterpret_cast<uint64_t>(&base));
+  PythonLayout layout = layout_of(13);
+  RunsOfLoop runs;
+  layout.minor = 15;
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), frame(0), 0, runs));
+  ASSERT_EQ(runs.count, 3u);
+  EXPECT_EQ(runs.mark[2], mark(2));
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), reinterpret_cast<uint64_t>(&base), 0, runs));
+  EXPECT_EQ(runs.count, 0u) << "a thread that runs no Python";
+  make_entry(2, 0);
+  layout.minor = 14;
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), frame(0), 0, runs));
+  EXPECT_EQ(runs.count, 3u);
+}
+
 TEST_F(PythonLoops, UpTo310TheRunIsAtTheFrameWhoseAddressItsPartOfTheCopyHas) {
   stack_[5 * kWords + 7] = frame(2);
   stack_[3 * kWords - 5] = frame(1);  // a register that a called function saved
