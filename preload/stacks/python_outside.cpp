@@ -35,6 +35,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace prof::preload {
 
@@ -249,9 +250,28 @@ uint32_t index_in_chain(uintptr_t frame) {
   return kNone;
 }
 
+// The lowest index among the frames of the chain whose addresses were added.
+class FoundInChain {
+ public:
+  FoundInChain() : ends_(std::minmax_element(g_chain.at, g_chain.at + g_chain.count)) {}
+  void add(uint64_t word) {
+    if (word % 8 == 0 && word >= *ends_.first && word <= *ends_.second) index = std::min(index, index_in_chain(word));
+  }
+  void add_words(const StackCopy& copy, uint64_t from, uint64_t end) {
+    uint64_t word = 0;
+    for (uint64_t at = from; at < end && index != 0; at += 8) {
+      if (copy.read(at, word)) add(word);
+    }
+  }
+  uint32_t index = kNone;
+
+ private:
+  std::pair<const uintptr_t*, const uintptr_t*> ends_;
+};
+
 // The index of the frame that the copied loop ran; kNone: it is not in the chain. `loop`: the address of its struct.
 uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
-                       const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
+                       const CopiedStack& native, const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
   if (layout.cframe != kNone) {
     // The innermost struct of a loop that was there when the copy was made.
     uintptr_t at = 0;
@@ -263,21 +283,29 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
     loop = at;
     return copy.read(at + layout.cframe, frame) ? index_in_chain(frame) : kNone;
   }
-  uint32_t found = kNone;
-  const auto ends = std::minmax_element(g_chain.at, g_chain.at + g_chain.count);
-  const auto look = [&](uint64_t word) {
-    if (word % 8 == 0 && word >= *ends.first && word <= *ends.second) found = std::min(found, index_in_chain(word));
-  };
-  for (uint32_t i = 0; i < register_count; ++i) look(registers[i]);
-  // Other loops keep other frames, and words elsewhere may be old.
-  const bool bounded = g_loops.bounded && g_loops.count != 0;
-  const uint64_t end = bounded ? g_loops.at[0].end : copy.low + copy.bytes;
-  for (uint64_t at = bounded ? std::max(copy.low, g_loops.at[0].begin - kSavedByCallee) : copy.low;
-       at < end && found != 0; at += 8) {
-    uint64_t word = 0;
-    if (copy.read(at, word)) look(word);
+  // The frames of a thread that is blocked do not change. The caller drops the sample if the thread ran meanwhile.
+  if (registers == nullptr && layout.has_entry_frames()) return 0;
+  FoundInChain found, in_loop;
+  for (uint32_t i = 0; i < register_count; ++i) found.add(registers[i]);
+  if (!g_loops.bounded || g_loops.count == 0) {
+    found.add_words(copy, copy.low, copy.low + copy.bytes);
+    return found.index;
   }
-  return found;
+  // Words elsewhere may be old, and other loops keep other frames.
+  const CopiedLoop& inner = g_loops.at[0];
+  in_loop.add_words(copy, inner.begin, inner.end);
+  if (layout.runs_are_frames()) {
+    found.add_words(copy, std::max(copy.low, inner.begin - kSavedByCallee), inner.begin);
+    return std::min(found.index, in_loop.index);
+  }
+  // The loop keeps the frame in a register, which any of the functions that it called may have saved. Its native frame
+  // has those of callers too.
+  for (uint32_t i = 0; i + 1 < native.count && native.stack_pointers[i] < inner.begin; ++i) {
+    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
+    if (begin >= copy.low && end > begin && end <= inner.begin)
+      found.add_words(copy, end - std::min(end - begin, kSavedByCallee), end);
+  }
+  return found.index != kNone ? found.index : in_loop.index;
 }
 
 struct InstructionRange {
@@ -662,7 +690,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   if (!g_chain.whole) return PythonLook::Moved;
   if (g_chain.count == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
   uintptr_t loop = 0;
-  const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
+  const uint32_t first = frame_of_copy(layout, memory, state, copy, native, registers, register_count, loop);
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   if (registers != nullptr && !runs_code(layout, memory, copy, registers, register_count, first))
