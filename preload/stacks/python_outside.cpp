@@ -1,7 +1,7 @@
 // The chain of frames is read from the innermost frame that the interpreter shows now. It belongs to the copy of
 // the native stack if
-// - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
-//   native stack; later versions keep it in a register or a slot of the loop's frame), and
+// - the frame that the copy's evaluation loop ran is in the chain (3.11 and 3.12 keep it in a struct on the native
+//   stack, others in a register of the loop, which a function that it called may have saved), and
 // - the copy has as many evaluation loops as the chain has entries.
 // - a register or a word of the copy points into the instructions of that frame's code (the loop keeps the address of
 //   the next instruction there). A function that returned and one that was called since may use the same memory for
@@ -269,9 +269,36 @@ class FoundInChain {
   std::pair<const uintptr_t*, const uintptr_t*> ends_;
 };
 
+// In a build that has a function for each instruction of Python (3.14 and newer, clang), the loop only makes the entry
+// and calls the first of them. They call each other in the same native frame.
+bool has_instruction_functions(const PythonInterpreter& python) {
+  return python.minor >= 14 && python.loop_bytes != 0 && python.loop_bytes < 4096;
+}
+
+constexpr uint64_t kLongestInstruction = 2 + 2 * 9;  // bytes, with its caches
+
+// The same by the native frame of an instruction's function, [begin, end). It keeps the frame and the address of the
+// next instruction there while it calls another function. Old words may be there too: if the thread is no longer at
+// that instruction, nothing is proven.
+uint32_t frame_of_instruction(const StackCopy& copy, uint64_t begin, uint64_t end) {
+  uint32_t found = kNone;
+  for (uint64_t at = begin, word = 0; at < end; at += 8) {
+    const uint32_t index = copy.read(at, word) ? index_in_chain(word) : kNone;
+    if (index == kNone || g_chain.frame[index].code == 0 || index == found) continue;
+    if (found != kNone) return kNone;
+    found = index;
+  }
+  if (found == kNone) return kNone;
+  for (uint64_t at = begin, word = 0; at < end; at += 8) {
+    if (copy.read(at, word) && word - g_chain.frame[found].position - 1 < kLongestInstruction) return found;
+  }
+  return kNone;
+}
+
 // The index of the frame that the copied loop ran; kNone: it is not in the chain. `loop`: the address of its struct.
-uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
+uint32_t frame_of_copy(const KnownPython& known, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
                        const CopiedStack& native, const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
+  const PythonLayout& layout = *known.layout;
   if (layout.cframe != kNone) {
     // The innermost struct of a loop that was there when the copy was made.
     uintptr_t at = 0;
@@ -304,6 +331,8 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
     const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
     if (begin >= copy.low && end > begin && end <= inner.begin)
       found.add_words(copy, end - std::min(end - begin, kSavedByCallee), end);
+    if (end == inner.begin && has_instruction_functions(*known.python))
+      return found.index != kNone ? found.index : frame_of_instruction(copy, begin, end);
   }
   return found.index != kNone ? found.index : in_loop.index;
 }
@@ -524,7 +553,6 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
 // frame may have left its position since, so the one to write is that of the copy: if the addresses are those of one
 // instruction and the next.
 bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, uint32_t index) {
-  constexpr uint64_t kLongest = 2 + 2 * 9;  // bytes of an instruction with its caches
   const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
   InstructionRange code;
   if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
@@ -538,8 +566,9 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
     last = std::max(last, word);
   }
   if (last == 0) return false;
-  g_chain.shown[index] =
-      last - first <= kLongest ? position_at(layout, g_chain.frame[index], last - 2, code.first) : kNoPosition;
+  g_chain.shown[index] = last - first <= kLongestInstruction
+                             ? position_at(layout, g_chain.frame[index], last - 2, code.first)
+                             : kNoPosition;
   return true;
 }
 
@@ -690,7 +719,7 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   if (!g_chain.whole) return PythonLook::Moved;
   if (g_chain.count == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
   uintptr_t loop = 0;
-  const uint32_t first = frame_of_copy(layout, memory, state, copy, native, registers, register_count, loop);
+  const uint32_t first = frame_of_copy(known, memory, state, copy, native, registers, register_count, loop);
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   if (registers != nullptr && !runs_code(layout, memory, copy, registers, register_count, first))

@@ -39,8 +39,9 @@ struct PythonLayout {
   uint32_t bytes_size = 16, bytes_data = 32;
   uint32_t text_size = 16, text_state = 32, text_ascii = 0, text_other = 0;
   uint32_t text_kind = 2;  // the first of the bits of a text's state: kind (bytes a character) 3, compact 1, ascii 1
-  // 3.14 and newer without the GIL: threads run copies of the code's instructions. A frame has the index of its copy,
-  // the code object a pointer to their table: a 64-bit count, then an address for each index. Copy 0 is the code itself.
+  // 3.14 and newer without the GIL: threads run copies of the code's instructions. A frame has the index of its copy.
+  // The code object has a pointer to their table: a 64-bit count, then an address for each index. Copy 0 is the code's
+  // own one.
   uint32_t frame_copy = kNone, code_copies = kNone;
 
   bool operator==(const PythonLayout&) const = default;
