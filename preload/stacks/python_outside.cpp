@@ -275,26 +275,6 @@ bool has_instruction_functions(const PythonInterpreter& python) {
   return python.minor >= 14 && python.loop_bytes != 0 && python.loop_bytes < 4096;
 }
 
-constexpr uint64_t kLongestInstruction = 2 + 2 * 9;  // bytes, with its caches
-
-// The same by the native frame of an instruction's function, [begin, end). It keeps the frame and the address of the
-// next instruction there while it calls another function. Old words may be there too: if the thread is no longer at
-// that instruction, nothing is proven.
-uint32_t frame_of_instruction(const StackCopy& copy, uint64_t begin, uint64_t end) {
-  uint32_t found = kNone;
-  for (uint64_t at = begin, word = 0; at < end; at += 8) {
-    const uint32_t index = copy.read(at, word) ? index_in_chain(word) : kNone;
-    if (index == kNone || g_chain.frame[index].code == 0 || index == found) continue;
-    if (found != kNone) return kNone;
-    found = index;
-  }
-  if (found == kNone) return kNone;
-  for (uint64_t at = begin, word = 0; at < end; at += 8) {
-    if (copy.read(at, word) && word - g_chain.frame[found].position - 1 < kLongestInstruction) return found;
-  }
-  return kNone;
-}
-
 // The index of the frame that the copied loop ran; kNone: it is not in the chain. `loop`: the address of its struct.
 uint32_t frame_of_copy(const KnownPython& known, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
                        const CopiedStack& native, const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
@@ -327,13 +307,9 @@ uint32_t frame_of_copy(const KnownPython& known, const OutsideMemory& memory, ui
   }
   // The loop keeps the frame in a register, which any of the functions that it called may have saved. Its native frame
   // has those of callers too.
-  for (uint32_t i = 0; i + 1 < native.count && native.stack_pointers[i] < inner.begin; ++i) {
-    const uint64_t begin = native.stack_pointers[i], end = native.stack_pointers[i + 1];
-    if (begin >= copy.low && end > begin && end <= inner.begin)
-      found.add_words(copy, end - std::min(end - begin, kSavedByCallee), end);
-    if (end == inner.begin && has_instruction_functions(*known.python))
-      return found.index != kNone ? found.index : frame_of_instruction(copy, begin, end);
-  }
+  each_saved_word(copy, native, inner.begin, [&](uint64_t word) { found.add(word); });
+  if (found.index == kNone && has_instruction_functions(*known.python))
+    return frame_of_instruction(copy, native, inner.begin, g_chain.at, g_chain.frame, g_chain.count);
   return found.index != kNone ? found.index : in_loop.index;
 }
 
