@@ -72,9 +72,10 @@ void each_saved_word(const StackCopy& copy, const CopiedStack& native, uint64_t 
 inline constexpr uint64_t kLongestInstruction = 2 + 2 * 9;  // bytes of an instruction of Python, with its caches
 
 // For builds that have a function for each instruction of Python, called by the loop: the index of the frame that the
-// run was at; kNone: not proven. The function keeps the frame and the address of the next instruction in its native
-// frame while it calls another function. Old words may be there too, so there must be one frame only, and the thread
-// must still be at that instruction. `begin`: that of the run's native frame. `at`, `frames`: the chain, `count` frames.
+// run was at. kNone: not proven. The function keeps the frame and the address of the next instruction in its native
+// frame while it calls another function. Old words may be there too. So there must be one frame only, and the thread
+// must still be at that instruction. `begin`: that of the run's native frame. `at`, `frames`: the chain of `count`
+// frames.
 uint32_t frame_of_instruction(const StackCopy& copy, const CopiedStack& native, uint64_t begin, const uintptr_t* at,
                               const PythonFrame* frames, uint32_t count);
 
