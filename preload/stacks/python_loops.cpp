@@ -1,5 +1,7 @@
 #include "preload/stacks/python_loops.h"
 
+#include <algorithm>
+
 namespace prof::preload {
 
 void find_loops(uint64_t loop, uint64_t loop_bytes, const StackCopy& copy, const CopiedStack& native, CopiedLoops& to) {
@@ -63,6 +65,26 @@ uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const 
       here.position != next.position)
     return 0;
   return next.previous;
+}
+
+uint32_t frame_of_instruction(const StackCopy& copy, const CopiedStack& native, uint64_t begin, const uintptr_t* at,
+                              const PythonFrame* frames, uint32_t count) {
+  const uint64_t* const pointers = native.stack_pointers;
+  const uint64_t* const end = std::find(pointers, pointers + native.count, begin);
+  if (end == pointers || end == pointers + native.count || end[-1] < copy.low) return kNone;
+  uint32_t found = kNone;
+  uint64_t word = 0;
+  for (uint64_t from = end[-1]; from < begin; from += 8) {
+    if (!copy.read(from, word)) continue;
+    const uint32_t index = static_cast<uint32_t>(std::find(at, at + count, word) - at);
+    if (index == count || frames[index].code == 0 || index == found) continue;
+    if (found != kNone) return kNone;
+    found = index;
+  }
+  for (uint64_t from = end[-1]; from < begin && found != kNone; from += 8) {
+    if (copy.read(from, word) && word - frames[found].position - 1 < kLongestInstruction) return found;
+  }
+  return kNone;
 }
 
 }  // namespace prof::preload

@@ -21,6 +21,7 @@
 #include "preload/stacks/copied_stack.h"
 #include "preload/stacks/python/python_frames.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace prof::preload {
@@ -54,6 +55,30 @@ bool copied_entry(const PythonLayout& layout, const StackCopy& copy, uint64_t at
 uint64_t frame_of_loop(const PythonLayout& layout, const StackCopy& copy, const CopiedLoops& loops, uint32_t loop,
                        uint64_t mark);
 
+// Calls visit(word) for the words in which the functions inside a run keep their callers' registers, if they do: the
+// last ones of their native frames. `begin`: that of the run's native frame.
+template <class Visit>
+void each_saved_word(const StackCopy& copy, const CopiedStack& native, uint64_t begin, const Visit& visit) {
+  for (uint32_t i = 0; i + 1 < native.count && native.stack_pointers[i] < begin; ++i) {
+    const uint64_t low = native.stack_pointers[i], end = native.stack_pointers[i + 1];
+    if (low < copy.low || end <= low || end > begin) continue;
+    uint64_t word = 0;
+    for (uint64_t at = end - std::min(end - low, kSavedByCallee); at < end; at += 8) {
+      if (copy.read(at, word)) visit(word);
+    }
+  }
+}
+
+inline constexpr uint64_t kLongestInstruction = 2 + 2 * 9;  // bytes of an instruction of Python, with its caches
+
+// For builds that have a function for each instruction of Python, called by the loop: the index of the frame that the
+// run was at. kNone: not proven. The function keeps the frame and the address of the next instruction in its native
+// frame while it calls another function. Old words may be there too. So there must be one frame only, and the thread
+// must still be at that instruction. `begin`: that of the run's native frame. `at`, `frames`: the chain of `count`
+// frames.
+uint32_t frame_of_instruction(const StackCopy& copy, const CopiedStack& native, uint64_t begin, const uintptr_t* at,
+                              const PythonFrame* frames, uint32_t count);
+
 // What the runs of a thread are at, innermost first.
 struct RunsOfLoop {
   static constexpr uint32_t kMost = 512;
@@ -79,6 +104,7 @@ bool read_runs(const PythonLayout& layout, const Memory& memory, uintptr_t top, 
     PythonFrame frame;
     if (i == kMostFrames || at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1)
       return false;
+    if (is_base_frame(layout, frame)) break;
     if (frame.code == 0) {
       if (!to.add(at, begin)) return false;
       if (at == until) return true;

@@ -1,7 +1,7 @@
 // The chain of frames is read from the innermost frame that the interpreter shows now. It belongs to the copy of
 // the native stack if
-// - the frame that the copy's evaluation loop ran is in the chain (up to 3.12 the loop keeps it in a struct on the
-//   native stack; later versions keep it in a register or a slot of the loop's frame), and
+// - the frame that the copy's evaluation loop ran is in the chain (3.11 and 3.12 keep it in a struct on the native
+//   stack, others in a register of the loop, which a function that it called may have saved), and
 // - the copy has as many evaluation loops as the chain has entries.
 // - a register or a word of the copy points into the instructions of that frame's code (the loop keeps the address of
 //   the next instruction there). A function that returned and one that was called since may use the same memory for
@@ -35,6 +35,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace prof::preload {
 
@@ -85,7 +86,7 @@ constexpr size_t kMostLines = 64 << 10;  // bytes of a line table
 struct Chain {
   uintptr_t at[kMostChain] = {};
   PythonFrame frame[kMostChain];
-  uint64_t shown[kMostChain] = {};  // position to write; kNoPosition: the copy was at another one
+  uint64_t shown[kMostChain] = {};  // position in the code to write; kNoPosition: the copy was at another one
   uint32_t count = 0;
   bool whole = false;
 };
@@ -206,10 +207,19 @@ void read_chain(const PythonLayout& layout, const StackCopy& copy, uintptr_t at)
   while (at != 0 && g_chain.count < kMostChain) {
     PythonFrame frame;
     if (at % 8 != 0 || !read_frame(layout, memory, at, frame) || frame.owner > kOwnedByLoop + 1) return;
+    if (is_base_frame(layout, frame)) {
+      at = 0;
+      break;
+    }
     g_chain.at[g_chain.count] = at;
-    g_chain.shown[g_chain.count] = frame.position;
     g_chain.frame[g_chain.count++] = frame;
     at = frame.previous;
+  }
+  const OutsideMemory outside{};
+  for (uint32_t i = 0; i < g_chain.count; ++i) {
+    PythonFrame frame = g_chain.frame[i];
+    if (frame.code != 0 && !leave_copy(layout, outside, frame)) return;
+    g_chain.shown[i] = frame.position;
   }
   g_chain.whole = at == 0;
 }
@@ -240,9 +250,35 @@ uint32_t index_in_chain(uintptr_t frame) {
   return kNone;
 }
 
+// The lowest index among the frames of the chain whose addresses were added.
+class FoundInChain {
+ public:
+  FoundInChain() : ends_(std::minmax_element(g_chain.at, g_chain.at + g_chain.count)) {}
+  void add(uint64_t word) {
+    if (word % 8 == 0 && word >= *ends_.first && word <= *ends_.second) index = std::min(index, index_in_chain(word));
+  }
+  void add_words(const StackCopy& copy, uint64_t from, uint64_t end) {
+    uint64_t word = 0;
+    for (uint64_t at = from; at < end && index != 0; at += 8) {
+      if (copy.read(at, word)) add(word);
+    }
+  }
+  uint32_t index = kNone;
+
+ private:
+  std::pair<const uintptr_t*, const uintptr_t*> ends_;
+};
+
+// In a build that has a function for each instruction of Python (3.14 and newer, clang), the loop only makes the entry
+// and calls the first of them. They call each other in the same native frame.
+bool has_instruction_functions(const PythonInterpreter& python) {
+  return python.minor >= 14 && python.loop_bytes != 0 && python.loop_bytes < 4096;
+}
+
 // The index of the frame that the copied loop ran; kNone: it is not in the chain. `loop`: the address of its struct.
-uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
-                       const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
+uint32_t frame_of_copy(const KnownPython& known, const OutsideMemory& memory, uintptr_t state, const StackCopy& copy,
+                       const CopiedStack& native, const uint64_t* registers, uint32_t register_count, uintptr_t& loop) {
+  const PythonLayout& layout = *known.layout;
   if (layout.cframe != kNone) {
     // The innermost struct of a loop that was there when the copy was made.
     uintptr_t at = 0;
@@ -254,21 +290,27 @@ uint32_t frame_of_copy(const PythonLayout& layout, const OutsideMemory& memory, 
     loop = at;
     return copy.read(at + layout.cframe, frame) ? index_in_chain(frame) : kNone;
   }
-  uint32_t found = kNone;
-  const auto ends = std::minmax_element(g_chain.at, g_chain.at + g_chain.count);
-  const auto look = [&](uint64_t word) {
-    if (word % 8 == 0 && word >= *ends.first && word <= *ends.second) found = std::min(found, index_in_chain(word));
-  };
-  for (uint32_t i = 0; i < register_count; ++i) look(registers[i]);
-  // Other loops keep other frames, and words elsewhere may be old.
-  const bool bounded = g_loops.bounded && g_loops.count != 0;
-  const uint64_t end = bounded ? g_loops.at[0].end : copy.low + copy.bytes;
-  for (uint64_t at = bounded ? std::max(copy.low, g_loops.at[0].begin - kSavedByCallee) : copy.low;
-       at < end && found != 0; at += 8) {
-    uint64_t word = 0;
-    if (copy.read(at, word)) look(word);
+  // The frames of a thread that is blocked do not change. The caller drops the sample if the thread ran meanwhile.
+  if (registers == nullptr && layout.has_entry_frames()) return 0;
+  FoundInChain found, in_loop;
+  for (uint32_t i = 0; i < register_count; ++i) found.add(registers[i]);
+  if (!g_loops.bounded || g_loops.count == 0) {
+    found.add_words(copy, copy.low, copy.low + copy.bytes);
+    return found.index;
   }
-  return found;
+  // Words elsewhere may be old, and other loops keep other frames.
+  const CopiedLoop& inner = g_loops.at[0];
+  in_loop.add_words(copy, inner.begin, inner.end);
+  if (layout.runs_are_frames()) {
+    found.add_words(copy, std::max(copy.low, inner.begin - kSavedByCallee), inner.begin);
+    return std::min(found.index, in_loop.index);
+  }
+  // The loop keeps the frame in a register, which any of the functions that it called may have saved. Its native frame
+  // has those of callers too.
+  each_saved_word(copy, native, inner.begin, [&](uint64_t word) { found.add(word); });
+  if (found.index == kNone && has_instruction_functions(*known.python))
+    return frame_of_instruction(copy, native, inner.begin, g_chain.at, g_chain.frame, g_chain.count);
+  return found.index != kNone ? found.index : in_loop.index;
 }
 
 struct InstructionRange {
@@ -277,9 +319,12 @@ struct InstructionRange {
   bool has_next(uint64_t word) const { return word > first && word <= end && word % 2 == 0; }
 };
 
-bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, uintptr_t code, InstructionRange& to) {
-  constexpr uint32_t kCodeUnits = 16;  // the object's number of 2-byte instructions
-  uint64_t units = 0;
+// Those that the frame runs.
+bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, const PythonFrame& frame,
+                     InstructionRange& to) {
+  const uintptr_t code = frame.code;
+  uint64_t units = 0;  // the object's number of 2-byte instructions, at the place of the number of bytes
+  uintptr_t first = 0;
   if (layout.code_start == kNone) {
     // An object of its own: the word that distinguishes code objects (python_layouts.def).
     uintptr_t bytes = 0;
@@ -289,19 +334,21 @@ bool instructions_of(const PythonLayout& layout, const OutsideMemory& memory, ui
     to = {bytes + layout.bytes_data, bytes + layout.bytes_data + units};
     return true;
   }
-  if (!memory.read(code + kCodeUnits, units) || units > (1u << 24)) return false;
-  to = {code + layout.code_start, code + layout.code_start + units * 2};
+  if (!memory.read(code + layout.bytes_size, units) || units > (1u << 24) ||
+      !first_instruction(layout, memory, frame, first))
+    return false;
+  to = {first, first + units * 2};
   return true;
 }
 
 // The position of an instruction in the unit of frames.
-uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t first) {
+uint64_t position_at(const PythonLayout& layout, const PythonFrame& frame, uint64_t address, uint64_t first) {
   switch (layout.position) {
     case Position::Bytes: return address - first;
     case Position::Units: return (address - first) / 2;
     case Position::Pointer: break;
   }
-  return address;
+  return frame.code + layout.code_start + (address - first);
 }
 
 // Whether the copied loop ran the code of that frame of the chain: the address of its next instruction is in a
@@ -310,7 +357,7 @@ uint64_t position_at(const PythonLayout& layout, uint64_t address, uint64_t firs
 bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const StackCopy& copy,
                const uint64_t* registers, uint32_t register_count, uint32_t index) {
   InstructionRange code;
-  if (!instructions_of(layout, memory, g_chain.frame[index].code, code)) return false;
+  if (!instructions_of(layout, memory, g_chain.frame[index], code)) return false;
   uint64_t next = 0;
   uint32_t found = 0;
   for (uint32_t i = 0; i < register_count; ++i) {
@@ -318,7 +365,7 @@ bool runs_code(const PythonLayout& layout, const OutsideMemory& memory, const St
     next = registers[i];
     ++found;
   }
-  if (found == 1) g_chain.shown[index] = position_at(layout, next - 2, code.first);
+  if (found == 1) g_chain.shown[index] = position_at(layout, g_chain.frame[index], next - 2, code.first);
   const uint64_t end = g_loops.bounded && g_loops.count != 0 ? g_loops.at[0].end : copy.low + copy.bytes;
   for (uint64_t at = copy.low; at + 8 <= end && found == 0; at += 8) {
     uint64_t word = 0;
@@ -333,8 +380,9 @@ std::string_view text_of(const PythonLayout& layout, const OutsideMemory& memory
   uint32_t state = 0;
   uint64_t size = 0;
   if (!memory.read(object + layout.text_state, state) || !memory.read(object + layout.text_size, size)) return {};
-  const bool ascii = (state >> 6 & 1) != 0;
-  const uint64_t bytes = (ascii ? layout.text_ascii : layout.text_other) + size * (state >> 2 & 7);
+  const uint32_t bits = state >> layout.text_kind;
+  const bool ascii = (bits >> 4 & 1) != 0;
+  const uint64_t bytes = (ascii ? layout.text_ascii : layout.text_other) + size * (bits & 7);
   if (size > sizeof copy || bytes > sizeof copy || !memory.bytes(object, copy, bytes)) return {};
   // The object may have become another one since.
   if (std::memcmp(copy + layout.text_state, &state, sizeof state) != 0 ||
@@ -428,7 +476,7 @@ void learn_callers(uint32_t first, bool suspended) {
   for (uint32_t i = first; i < g_chain.count; ++i) {
     const uint64_t code = g_chain.frame[i].code, caller = caller_of(i);
     if (code == 0) continue;
-    const uint64_t position = caller != 0 ? g_chain.frame[i + 1].position : 0;
+    const uint64_t position = caller != 0 ? g_chain.shown[i + 1] : 0;
     KnownCaller& known = known_caller(code);
     if (known.code != code) known = {code, caller, position, 0, false, false, false};
     known.starts_runs |= i == first ? suspended : (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
@@ -481,11 +529,10 @@ uint32_t write_frames(const KnownPython& known, const OutsideMemory& memory, uin
 // frame may have left its position since, so the one to write is that of the copy: if the addresses are those of one
 // instruction and the next.
 bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop, uint32_t index) {
-  constexpr uint64_t kLongest = 2 + 2 * 9;  // bytes of an instruction with its caches
   const uint64_t low = g_loops.at[loop].low, high = g_loops.at[loop].end;
   InstructionRange code;
   if (low < copy.low || high <= low || high - copy.low > copy.bytes ||
-      !instructions_of(layout, OutsideMemory(), g_chain.frame[index].code, code))
+      !instructions_of(layout, OutsideMemory(), g_chain.frame[index], code))
     return false;
   uint64_t first = ~0ull, last = 0;
   for (uint64_t at = low; at + 8 <= high; at += 8) {
@@ -495,7 +542,9 @@ bool ran_there(const PythonLayout& layout, const StackCopy& copy, uint32_t loop,
     last = std::max(last, word);
   }
   if (last == 0) return false;
-  g_chain.shown[index] = last - first <= kLongest ? position_at(layout, last - 2, code.first) : kNoPosition;
+  g_chain.shown[index] = last - first <= kLongestInstruction
+                             ? position_at(layout, g_chain.frame[index], last - 2, code.first)
+                             : kNoPosition;
   return true;
 }
 
@@ -548,17 +597,21 @@ bool outer_frames_fit(const PythonLayout& layout, const StackCopy& copy, bool en
   return true;
 }
 
+bool ends_early(const CopiedStack& native) {
+  return (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+}
+
 // Whether the copy shows each loop outside of that one at the frame that the chain has for it, running that frame's
 // code. The copy is of one moment. The chain was read while the thread ran. `loop`: the index of the loop that ran the
 // first frame; `mark`: that of its run, for 3.11 and 3.12.
 bool outer_loops_fit(const PythonLayout& layout, const StackCopy& copy, const CopiedStack& native, uint32_t first,
                      uint32_t loop, uintptr_t mark) {
-  const bool ends_early = (native.flags & (format::kStackNativeCut | format::kStackBroken)) != 0;
+  const bool early = ends_early(native);
   // Code without unwind tables called Python. Then only the rest of the conditions is checked.
-  if (!g_loops.bounded) return ends_early || layout.cframe == kNone;
-  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, ends_early, first, loop);
-  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, ends_early, first, loop);
-  return outer_structs_fit(layout, copy, ends_early, first, loop, mark);
+  if (!g_loops.bounded) return early || layout.cframe == kNone;
+  if (layout.has_entry_frames()) return outer_entries_fit(layout, copy, early, first, loop);
+  if (layout.runs_are_frames()) return outer_frames_fit(layout, copy, early, first, loop);
+  return outer_structs_fit(layout, copy, early, first, loop, mark);
 }
 
 // What the thread's loops are at now, up to that run; 0: all. It may go on while they are read, and then the walk may
@@ -596,8 +649,7 @@ bool write_from_run(const KnownPython& known, uintptr_t state, uint32_t index, c
       !outer_loops_fit(layout, copy, native, 0, loop, mark))
     return false;
   const uint32_t entries = write_frames(known, OutsideMemory(), 0, unknown, to);
-  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
-  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0;
+  const bool counted = !ends_early(native) && (to.flags & format::kStackPythonCut) == 0;
   if (entries == kNone || (counted && entries != g_loops.count - loop)) return false;
   return chain_holds(layout, copy, frame, 0) && read_runs_now(layout, state, copy, mark, g_runs_again) &&
          g_runs_again.frame[g_runs_again.count - 1] == frame;
@@ -637,10 +689,13 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
   const PythonLayout& layout = *known.layout;
   const OutsideMemory memory{};
   if (top == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
+  // Where the innermost run ends is not known, and a thread that runs may have left its frames since.
+  if (registers != nullptr && !g_loops.bounded && ends_early(native)) return PythonLook::Moved;
   read_chain(layout, copy, top);
   if (!g_chain.whole) return PythonLook::Moved;
+  if (g_chain.count == 0) return g_loops.count == 0 ? PythonLook::None : PythonLook::Moved;
   uintptr_t loop = 0;
-  const uint32_t first = frame_of_copy(layout, memory, state, copy, registers, register_count, loop);
+  const uint32_t first = frame_of_copy(known, memory, state, copy, native, registers, register_count, loop);
   // A copied loop whose frames have returned since has only its entry in the chain.
   if (first == kNone || g_chain.frame[first].code == 0) return PythonLook::Moved;
   if (registers != nullptr && !runs_code(layout, memory, copy, registers, register_count, first))
@@ -656,8 +711,8 @@ PythonLook read_all_frames(const KnownPython& known, uintptr_t state, uintptr_t 
     if (!top_frame(layout, OutsideMemory(), state, inner) || !chain_holds(layout, copy, inner, first))
       return PythonLook::Moved;
   }
-  const bool complete = (native.flags & (format::kStackNativeCut | format::kStackBroken)) == 0;
-  const bool counted = complete && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
+  const bool counted =
+      !ends_early(native) && (to.flags & format::kStackPythonCut) == 0 && known.python->loop_bytes != 0;
   if (counted && g_loops.count != entries) return PythonLook::Moved;
   learn_callers(first, false);
   return PythonLook::Found;

@@ -47,9 +47,9 @@ struct Check {
     uint64_t size = 0;
     if (!memory.read(field, object) || !has_type(object, python.text_type)) return false;
     if (!memory.read(object + layout.text_state, state) || !memory.read(object + layout.text_size, size)) return false;
-    const uint32_t kind = state >> 2 & 7;
-    if ((kind != 1 && kind != 2 && kind != 4) || (state >> 5 & 1) == 0 || size > (1u << 20)) return false;
-    if ((state >> 6 & 1) == 0) return true;
+    const uint32_t bits = state >> layout.text_kind, kind = bits & 7;
+    if ((kind != 1 && kind != 2 && kind != 4) || (bits >> 3 & 1) == 0 || size > (1u << 20)) return false;
+    if ((bits >> 4 & 1) == 0) return true;
     char end = 1, last = 1;
     const uintptr_t data = object + layout.text_ascii;
     return memory.read(data + size, end) && end == '\0' &&
@@ -110,7 +110,7 @@ Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, ui
     PythonFrame frame;
     if (at % 8 != 0 || !read_frame(layout, check.memory, at, frame)) return Fit::No;
     if (frame.owner > kOwnedByLoop + 1) return Fit::No;
-    if (frame.code != 0 && !check.code_fits(frame)) return Fit::No;
+    if (frame.code != 0 && (!leave_copy(layout, check.memory, frame) || !check.code_fits(frame))) return Fit::No;
     codes += frame.code != 0;
     at = frame.previous;
   }

@@ -9,7 +9,6 @@ namespace {
 
 struct Published {
   uint32_t minor, thread_state, thread_id, frame, code, object, bytes, unicode;
-  bool free_threaded;
   uint32_t lock;
 };
 constexpr Published kPublished[] = {
@@ -43,7 +42,6 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
   std::memcpy(&free_threaded, runtime + 16, 8);
   if (std::memcmp(runtime, "xdebugpy", 8) != 0 || version >> 16 != (3u << 8 | words.minor))
     return "it does not publish its layout";
-  if (free_threaded != 0 && !words.free_threaded) return "its layout without the GIL is not known";
   bool fits = true;
   const auto word = [&](uint32_t index) {
     uint64_t value;
@@ -71,6 +69,12 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
   layout.lines = LineFormat::Locations;
   layout.code_start = word(words.code + 9);
   layout.code_identity = layout.code_first_line + 20;  // co_nfreevars, co_version
+  if (free_threaded != 0 && words.minor >= 14) {
+    layout.frame_copy = word(words.frame + 7);
+    layout.code_copies = word(words.code + 10);
+    fits &= layout.code_copies >= 24;
+    layout.text_kind = 8;
+  }
   layout.object_type = word(words.object + 1);
   layout.bytes_size = word(words.bytes + 1);
   layout.bytes_data = word(words.bytes + 2);

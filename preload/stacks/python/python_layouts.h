@@ -38,17 +38,26 @@ struct PythonLayout {
   uint32_t object_type = 8;
   uint32_t bytes_size = 16, bytes_data = 32;
   uint32_t text_size = 16, text_state = 32, text_ascii = 0, text_other = 0;
+  uint32_t text_kind = 2;  // the first of the bits of a text's state: kind (bytes a character) 3, compact 1, ascii 1
+  // 3.14 and newer without the GIL: threads run copies of the code's instructions. A frame has the index of its copy.
+  // The code object has a pointer to their table: a 64-bit count, then an address for each index. Copy 0 is the code's
+  // own one.
+  uint32_t frame_copy = kNone, code_copies = kNone;
 
   bool operator==(const PythonLayout&) const = default;
 
   // An index of an instruction. Frames before it are being set up and Python does not show them either (3.11 and
   // newer).
-  uint32_t code_first_traceable() const { return code_start == kNone ? kNone : code_start - 16; }
+  uint32_t code_first_traceable() const {
+    return code_start == kNone ? kNone : (code_copies == kNone ? code_start : code_copies) - 16;
+  }
 
   // Each run of the evaluation loop has a frame of its own in the chain, which is in the loop's native frame.
   bool has_entry_frames() const { return minor >= 13; }
   // Each frame has a run of its own.
   bool runs_are_frames() const { return minor <= 10; }
+  // The chain ends with a frame that is part of the thread's state. It looks like a run of the loop.
+  bool has_base_frame() const { return minor >= 15; }
 };
 
 // Frames with this owner or a higher one represent a run of the evaluation loop, not code (3.12 and newer).

@@ -13,6 +13,8 @@
 // - If another thread deletes a thread state while this thread is registered with it (PyThreadState_Delete), the
 //   pointer
 // dangles.
+// - 3.14 and newer without the GIL: the table of a code object's copies is replaced when more than 16, 32 … threads run
+// the code. If the thread is detached from the interpreter, the old table may be freed between two loads of the walk.
 #include "preload/stacks/python/python_stack.h"
 
 #include "preload/base/code_generation.h"
@@ -177,7 +179,7 @@ __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layou
     }
     // A frame may run something other than code (extensions make such frames). It is then no line of Python.
     uint32_t id = kHidden;
-    if (word_at(frame.code + layout.object_type) == code_type) [[likely]] {
+    if (word_at(frame.code + layout.object_type) == code_type && leave_copy(layout, memory, frame)) [[likely]] {
       id = with_memo ? memo->find(layout, frame.code, frame.position) : 0;
       if (id == 0) [[unlikely]]
         id = first_id_of(frame.code, frame.position, frame.owner, with_memo ? memo : nullptr);

@@ -8,14 +8,13 @@ namespace prof::preload {
 
 std::string_view python_text(const PythonLayout& layout, uintptr_t object, char* room) {
   constexpr PlainMemory memory;
-  // From the lowest bit: interned 2 bits, kind (bytes a character) 3, compact 1, ascii 1.
   uint32_t state = 0;
   uint64_t size = 0;
   if (object == 0) return {};
   memory.read(object + layout.text_state, state);
   memory.read(object + layout.text_size, size);
-  const uint32_t kind = state >> 2 & 7;
-  const bool compact = (state >> 5 & 1) != 0, ascii = (state >> 6 & 1) != 0;
+  const uint32_t bits = state >> layout.text_kind, kind = bits & 7;
+  const bool compact = (bits >> 3 & 1) != 0, ascii = (bits >> 4 & 1) != 0;
   if (!compact || (kind != 1 && kind != 2 && kind != 4) || size > (1u << 20)) return {};
   if (ascii) return {reinterpret_cast<const char*>(object + layout.text_ascii), size};
   const uintptr_t data = object + layout.text_other;

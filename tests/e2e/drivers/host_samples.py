@@ -202,7 +202,8 @@ def check_python(options, checks, folder):
     """a tokenizer loop in Python between launches: its functions, lines and shares; a C function; a sleep; a sleep in a
     function whose caller the native stack does not show"""
     script = pathlib.Path(__file__).parents[1] / "python/tokenizer.py"
-    done, logs = run(options, folder, ["/usr/bin/python3", script, f"{options.programs}/libsleeping_library.so"])
+    python = os.environ.get("PYTHON_TO_SAMPLE", "/usr/bin/python3")
+    done, logs = run(options, folder, [python, script, f"{options.programs}/libsleeping_library.so"])
     checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
     if checks.wrong:
         return
@@ -390,15 +391,21 @@ UNKNOWN = "[Python frames not known]"
 
 
 def pythons_to_sample():
-    """the interpreters of this machine with the GIL, or the one that PYTHON_TO_SAMPLE names"""
+    """the interpreters of this machine, or the one that PYTHON_TO_SAMPLE names"""
     if "PYTHON_TO_SAMPLE" in os.environ:
         return [os.environ["PYTHON_TO_SAMPLE"]]
-    return [path for (version, _), path in interpreters().items() if not version.endswith("t")]
+    return list(interpreters().values())
+
+
+def runs_without_gil(python):
+    """whether that interpreter has no GIL (3.13 and newer)"""
+    ask = "import sys; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
+    return subprocess.run([python, "-c", ask], capture_output=True, text=True).stdout == "False\n"
 
 
 def sample_running(options, checks, folder, python, script, *arguments):
-    """the log of the script, and the running samples of its first thread as (native frames, names of these, Python
-    frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
+    """the log of the script, and the running samples of its threads that make calls as (native frames, names of these,
+    Python frames as ((function, line), ends a run of the loop), partial). None: the run is wrong"""
     for old in pathlib.Path(folder).iterdir():
         old.unlink()
     script = pathlib.Path(__file__).parents[1] / "python" / script
@@ -423,7 +430,7 @@ def sample_running(options, checks, folder, python, script, *arguments):
     stacks = {f["id"]: f for k, f in log.records if k == "stack"}
     found = []
     for sample in log.samples:
-        if sample["thread"] != "1" or sample["state"] != RUNNING or "stack" not in sample:
+        if sample["state"] != RUNNING or "stack" not in sample:
             continue
         stack = stacks[sample["stack"]]
         words, native = ([int(word) for word in re.findall(r"\d+", stack.get(name, ""))] for name in ("python", "native"))
@@ -505,11 +512,13 @@ def most_of(values):
 
 def check_paths(options, checks, folder):
     """Python frames are those of the copied stack: each place of a program calls through another function of the
-    interpreter, so the native frames between two runs of the evaluation loop show the place. PATHS_SECONDS: how long
-    each interpreter is sampled"""
-    for python in pythons_to_sample():
-        seconds = os.environ.get("PATHS_SECONDS", "3")
-        _, samples = sample_running(options, checks, folder, python, "moving_paths.py", seconds) or (None, None)
+    interpreter, so the native frames between two runs of the evaluation loop show the place. In a build without the
+    GIL, two threads run copies of the program's code too. PATHS_SECONDS: how long each thread is sampled"""
+    seconds = os.environ.get("PATHS_SECONDS", "3")
+    runs = [(python, arguments) for python in pythons_to_sample()
+            for arguments in ([[seconds], [seconds, "2"]] if runs_without_gil(python) else [[seconds]])]
+    for python, arguments in runs:
+        _, samples = sample_running(options, checks, folder, python, "moving_paths.py", *arguments) or (None, None)
         if samples is None:
             return
         shown, shown_callers, callers, counts = places_of_paths(samples)
@@ -526,6 +535,7 @@ def check_paths(options, checks, folder):
             caller = most_of(callers[path])
             compared.update(partial for partial, _ in places if caller)
             wrong += [(partial, place, caller, 0) for partial, place in places if caller and place[0] != caller]
+        python = " ".join([python, *arguments])
         print(f"{python}: {len(samples)} samples, {counts['known']} with Python frames, {counts['partial']} partial; "
               f"{compared[True]} places of partial and {compared[False]} of whole stacks compared, {len(wrong)} wrong, "
               f"{counts['other']} with other loops")

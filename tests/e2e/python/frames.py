@@ -317,7 +317,7 @@ subinterpreter()
 def at_exit():
     direct(note("atexit", here()))()
     with open(os.environ["FRAMES_OUT"], "w") as out:
-        json.dump({"frames": expected, "names": names, "version": sys.version.split()[0]}, out)
+        json.dump({"frames": expected, "names": names, "version": "%d.%d.%d" % sys.version_info[:3]}, out)
 
 
 class Late:

@@ -1,9 +1,10 @@
 """Serves in a coroutine. Each place that calls does so through another function of the interpreter, so the native stack
 of a sample shows which place it was. Which calls follow each other changes all the time. For drivers/host_samples.py.
-Arguments: seconds of CPU time."""
+Arguments: seconds of CPU time; the number of threads that serve at the same time, instead of the first one."""
 import asyncio
 import functools
 import sys
+import threading
 import time
 
 from simulated_context import make_context
@@ -124,8 +125,8 @@ LEAVES = FirstLeaf(), SecondLeaf()
 
 async def handle(seconds):
     served = Served(3)
-    end = time.process_time() + seconds
-    while time.process_time() < end:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
         for _ in range(50):
             served + 1
             served[2]
@@ -137,5 +138,16 @@ async def handle(seconds):
                 len(served)
 
 
-make_context()
-asyncio.run(handle(float(sys.argv[1])))
+def serve():
+    make_context()
+    asyncio.run(handle(float(sys.argv[1])))
+
+
+if len(sys.argv) == 2:
+    serve()
+else:
+    threads = [threading.Thread(target=serve) for _ in range(int(sys.argv[2]))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 namespace prof::preload {
 namespace {
@@ -168,6 +169,86 @@ TEST_F(PythonLoops, AWalkFindsTheFrameThatEachRunIsAt) {
   ASSERT_TRUE(read_runs(layout_of(13), PlainMemory(), frame(0), mark(1), runs));
   EXPECT_EQ(runs.count, 2u);
   EXPECT_FALSE(read_runs(layout_of(13), PlainMemory(), frame(0), mark(1) + 8, runs)) << "no mark of the thread";
+}
+
+TEST_F(PythonLoops, TheFrameAtTheEndOfA315ChainIsNoRun) {
+  make_entries();
+  MadeFrame base;  // part of the thread's state
+  base.owner = kOwnedByLoop;
+  make_entry(2, reinterpret_cast<uint64_t>(&base));
+  PythonLayout layout = layout_of(13);
+  RunsOfLoop runs;
+  layout.minor = 15;
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), frame(0), 0, runs));
+  ASSERT_EQ(runs.count, 3u);
+  EXPECT_EQ(runs.mark[2], mark(2));
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), reinterpret_cast<uint64_t>(&base), 0, runs));
+  EXPECT_EQ(runs.count, 0u) << "a thread that runs no Python";
+  make_entry(2, 0);
+  layout.minor = 14;
+  ASSERT_TRUE(read_runs(layout, PlainMemory(), frame(0), 0, runs));
+  EXPECT_EQ(runs.count, 3u);
+}
+
+TEST_F(PythonLoops, RegistersAreSavedAtTheEndsOfTheNativeFramesInsideTheRun) {
+  for (uint32_t i = 0; i < stack_.size(); ++i) stack_[i] = i;
+  std::vector<uint64_t> words;
+  each_saved_word(copy(), native_, address(2 * kWords), [&](uint64_t word) { words.push_back(word); });
+  EXPECT_EQ(words, (std::vector<uint64_t>{12, 13, 14, 15, 16, 17, 18, 19, 32, 33, 34, 35, 36, 37, 38, 39}));
+  words.clear();
+  stack_pointers_[1] = address(3);  // a frame of three words has no others
+  each_saved_word(copy(), native_, address(3), [&](uint64_t word) { words.push_back(word); });
+  EXPECT_EQ(words, (std::vector<uint64_t>{0, 1, 2}));
+}
+
+// Run 1 has called the function of an instruction, whose native frame begins at word 2 * kWords.
+class InstructionFunctions : public PythonLoops {
+ protected:
+  InstructionFunctions() {
+    for (uint32_t i = 0; i < 3; ++i) {
+      at_[i] = frame(i);
+      chain_[i].code = python_[i].code;
+      chain_[i].position = 0x9100 + 0x100 * i;
+    }
+  }
+  uint32_t found() const { return frame_of_instruction(copy(), native_, address(3 * kWords), at_, chain_, 3); }
+
+  uintptr_t at_[3];
+  PythonFrame chain_[3];
+};
+
+TEST_F(InstructionFunctions, KeepTheFrameAndTheNextInstruction) {
+  EXPECT_EQ(found(), kNone);
+  stack_[2 * kWords + 3] = frame(1);
+  EXPECT_EQ(found(), kNone) << "no instruction";
+  stack_[2 * kWords + 5] = chain_[1].position + 8;
+  EXPECT_EQ(found(), 1u);
+  stack_[2 * kWords + 6] = frame(1);
+  EXPECT_EQ(found(), 1u);
+}
+
+TEST_F(InstructionFunctions, ProveNothingIfTheThreadIsAtAnotherInstruction) {
+  stack_[2 * kWords + 3] = frame(1);
+  for (const uint64_t next : {chain_[1].position, chain_[1].position + 22, chain_[1].position - 4}) {
+    stack_[2 * kWords + 5] = next;
+    EXPECT_EQ(found(), kNone);
+  }
+}
+
+TEST_F(InstructionFunctions, ProveNothingIfTheyKeepSeveralFrames) {
+  stack_[2 * kWords + 3] = frame(1);
+  stack_[2 * kWords + 5] = chain_[1].position + 8;
+  stack_[2 * kWords + 7] = frame(2);
+  EXPECT_EQ(found(), kNone);
+  chain_[2].code = 0;  // an entry
+  EXPECT_EQ(found(), 1u);
+}
+
+TEST_F(InstructionFunctions, AreInsideTheCopy) {
+  stack_pointers_[2] = 8;
+  EXPECT_EQ(found(), kNone);
+  EXPECT_EQ(frame_of_instruction(copy(), native_, address(0), at_, chain_, 3), kNone) << "nothing was called";
+  EXPECT_EQ(frame_of_instruction(copy(), native_, address(1), at_, chain_, 3), kNone) << "no native frame";
 }
 
 TEST_F(PythonLoops, UpTo310TheRunIsAtTheFrameWhoseAddressItsPartOfTheCopyHas) {

@@ -3,6 +3,7 @@
 #include "preload/stacks/python/python_layouts.h"
 
 #include "preload/stacks/python/python_finder.h"
+#include "preload/stacks/python/python_frames.h"
 #include "preload/stacks/python/python_text.h"
 
 #include <gtest/gtest.h>
@@ -129,17 +130,60 @@ TEST(PythonLayouts, TheLockOfAnInterpreterIsInItsRowOrPublished) {
   }
 }
 
-TEST(PythonLayouts, WithoutTheGilOnlyWhatIsPublishedInFull) {
-  PythonLayout layout;
-  std::vector<uint64_t> words = runtime_of(13, true);
-  PythonInterpreter python = version(3, 13);
-  python.runtime = reinterpret_cast<const char*>(words.data());
-  EXPECT_EQ(choose_layout(python, layout), nullptr);
-  EXPECT_TRUE(layout.free_threaded);
-  for (const uint32_t minor : {14u, 15u}) {
-    words = runtime_of(minor, true);
-    python.minor = minor, python.runtime = reinterpret_cast<const char*>(words.data());
-    EXPECT_STREQ(choose_layout(python, layout), "its layout without the GIL is not known");
+TEST(PythonLayouts, From314OnThreadsWithoutTheGilRunCopiesOfTheCode) {
+  for (const PublishedWords& at : kPublishedWords) {
+    for (const bool free_threaded : {false, true}) {
+      const std::vector<uint64_t> words = runtime_of(at.minor, free_threaded);
+      PythonInterpreter python = version(3, at.minor);
+      python.runtime = reinterpret_cast<const char*>(words.data());
+      PythonLayout layout;
+      ASSERT_EQ(choose_layout(python, layout), nullptr) << at.minor;
+      EXPECT_EQ(layout.free_threaded, free_threaded);
+      const bool copies = free_threaded && at.minor >= 14;
+      EXPECT_EQ(layout.frame_copy, copies ? 8u * (at.frame_owner + 2) : kNone) << at.minor;
+      EXPECT_EQ(layout.code_copies, copies ? 8u * (at.code_start + 1) : kNone) << at.minor;
+      EXPECT_EQ(layout.code_first_traceable(), (copies ? layout.code_copies : layout.code_start) - 16);
+      EXPECT_EQ(layout.text_kind, copies ? 8u : 2u) << "the bits before it are a byte";
+    }
+  }
+}
+
+// A code object of 3.14 without the GIL. A thread runs its copy 2. It has no copy 1.
+class CopiesOfCode : public testing::Test {
+ protected:
+  CopiesOfCode() {
+    layout_.code_start = 64, layout_.code_copies = 56, layout_.position = Position::Pointer, layout_.minor = 14;
+    code_[layout_.code_copies / 8] = reinterpret_cast<uint64_t>(table_);
+  }
+  PythonFrame frame_in(int32_t copy, uint64_t position) const {
+    PythonFrame frame;
+    frame.code = reinterpret_cast<uint64_t>(code_);
+    frame.copy = copy;
+    frame.position = position;
+    return frame;
+  }
+
+  PythonLayout layout_;
+  uint64_t code_[16] = {};
+  uint64_t table_[4] = {3, reinterpret_cast<uint64_t>(code_) + 64, 0, 0x7000};
+};
+
+TEST_F(CopiesOfCode, APositionInACopyIsTheSameOneInTheCode) {
+  PythonFrame frame = frame_in(2, 0x7000 + 6);
+  uintptr_t first = 0;
+  EXPECT_TRUE(first_instruction(layout_, PlainMemory(), frame, first));
+  EXPECT_EQ(first, 0x7000u);
+  ASSERT_TRUE(leave_copy(layout_, PlainMemory(), frame));
+  EXPECT_EQ(frame.position, frame.code + 64 + 6);
+  EXPECT_EQ(offset_of(layout_, frame), 6);
+  EXPECT_TRUE(leave_copy(layout_, PlainMemory(), frame)) << "it is in the code itself now";
+  EXPECT_EQ(offset_of(layout_, frame), 6);
+}
+
+TEST_F(CopiesOfCode, ACopyThatDoesNotExistHasNoPosition) {
+  for (const int32_t copy : {-1, 1, 3, 1 << 20}) {
+    PythonFrame frame = frame_in(copy, 0x7006);
+    EXPECT_FALSE(leave_copy(layout_, PlainMemory(), frame)) << copy;
   }
 }
 
@@ -158,13 +202,15 @@ TEST(PythonLayouts, WhatIsNotPublishedOrNotPlausibleIsRefused) {
 }
 
 // A str as 3.12 lays it out: length at 16, state at 32, characters at 40 (ASCII) or 56.
-std::string read_text(uint32_t state, uint64_t size, size_t data_at, const void* data, size_t bytes) {
+std::string read_text(uint32_t state, uint64_t size, size_t data_at, const void* data, size_t bytes,
+                      uint32_t kind_bit = 2) {
   alignas(8) char object[256] = {};
   std::memcpy(object + 16, &size, 8);
   std::memcpy(object + 32, &state, 4);
   std::memcpy(object + data_at, data, bytes);
   PythonLayout layout;
   choose_layout(version(3, 12), layout);
+  layout.text_kind = kind_bit;
   char room[kMostPythonText];
   return std::string(python_text(layout, reinterpret_cast<uintptr_t>(object), room));
 }
@@ -180,6 +226,12 @@ TEST(PythonText, AllWidthsOfCharactersAreRead) {
   EXPECT_EQ(read_text(1u << 2, 4, 56, "abcd", 4), "");             // not compact: the characters are elsewhere
   EXPECT_EQ(read_text(kCompact | 3u << 2, 4, 56, "abcd", 4), "");  // no such width
   EXPECT_EQ(read_text(kCompact | kAscii | 1u << 2, 1ull << 40, 40, "main", 4), "");
+}
+
+TEST(PythonText, WithoutTheGilTheKindBeginsInTheSecondByte) {
+  constexpr uint32_t kInterned = 3, kCompact = 1u << 11, kAscii = 1u << 12;
+  EXPECT_EQ(read_text(kInterned | kCompact | kAscii | 1u << 8, 4, 40, "main", 4, 8), "main");
+  EXPECT_EQ(read_text(kInterned | kCompact | 1u << 8, 4, 56, "caf\xe9", 4, 8), "caf\xc3\xa9");
 }
 
 }  // namespace
