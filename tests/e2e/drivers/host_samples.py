@@ -363,10 +363,12 @@ def check_owners(options, checks, folder):
 
 
 def check_gil(options, checks, folder):
-    """a thread that waits for the GIL, on each interpreter: the thread that holds it is named, and charged with its
+    """a thread that waits for the GIL, on each interpreter that has one: the thread that holds it is named, and charged with its
     Python code"""
     script = pathlib.Path(__file__).parents[1] / "python/gil.py"
     for python in pythons_to_sample():
+        if runs_without_gil(python):
+            continue
         for old in pathlib.Path(folder).iterdir():
             old.unlink()
         done, logs = run(options, folder, [python, script])
