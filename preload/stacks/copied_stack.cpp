@@ -182,7 +182,12 @@ class CopyWalk {
     if (!read(cfa + static_cast<uint64_t>(rule.ra()), pc)) return false;
     switch (rule.fp_rule()) {
       case FpRule::Same: break;
-      case FpRule::FromCfa: knows_fp_ = read(cfa + static_cast<uint64_t>(rule.fp()), at_.fp); break;
+      case FpRule::FromCfa: {
+        // A function that is about to return has restored it: the tables do not show that.
+        const uint64_t saved_at = cfa + static_cast<uint64_t>(rule.fp());
+        if (saved_at >= at_.sp) knows_fp_ = read(saved_at, at_.fp);
+        break;
+      }
       case FpRule::FromFp:
         if (!need_fp()) return false;
         knows_fp_ = read(at_.fp + static_cast<uint64_t>(rule.fp()), at_.fp);

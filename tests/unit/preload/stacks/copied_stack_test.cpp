@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -25,6 +26,7 @@
 using Take = void (*)(void* here);
 extern "C" void keeps_frame_pointer(void* here, Take take);
 extern "C" void calls_without_frame(void* here, void*, Take take);
+extern "C" void restores_frame_pointer();
 extern "C" void pushes_arguments(void* here, decltype(calls_without_frame)* call, Take take);
 asm(R"(
   .pushsection .text
@@ -83,6 +85,20 @@ calls_without_frame:
   ret
   .cfi_endproc
   .size calls_without_frame, . - calls_without_frame
+
+  .type restores_frame_pointer, @function
+restores_frame_pointer:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset 6, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register 6
+  pop %rbp
+  .cfi_def_cfa 7, 8
+  jmp *%rsi
+  .cfi_endproc
+  .size restores_frame_pointer, . - restores_frame_pointer
   .popsection
 )");
 
@@ -211,6 +227,27 @@ TEST(CopiedStack, OfAFunctionThatPushedArgumentsEndsIfItsCallerDoesNotNameIt) {
   EXPECT_EQ(frames.size(), 2u);
   EXPECT_TRUE(stack.needs_register);
   EXPECT_EQ(stack.flags, format::kStackBroken);
+}
+
+TEST(CopiedStack, OfAFunctionThatIsAboutToReturnHasTheFramePointerOfItsCaller) {
+  Here here;
+  take_in_dynamic_frame(here, 200);
+  // As if the function that calls take() were interrupted in a function that it calls, before its last instruction.
+  constexpr uint64_t kLast = 5;  // push, mov, pop: 1 + 3 + 1 bytes
+  const uint64_t return_address = here.at.pc;
+  std::vector<uint8_t> whole(8 + here.copy.size());
+  std::memcpy(whole.data(), &return_address, 8);
+  std::copy(here.copy.begin(), here.copy.end(), whole.begin() + 8);
+  here.copy = whole;
+  here.low -= 8;
+  here.at.sp -= 8;
+  here.at.pc = reinterpret_cast<uint64_t>(restores_frame_pointer) + kLast;
+  std::vector<uint64_t> frames;
+  const CopiedStack stack = walk(here, here.copy.size(), true, frames);
+  ASSERT_GE(frames.size(), 4u);
+  for (size_t i = 1; i < std::min(frames.size(), here.wanted.size()); ++i)
+    EXPECT_EQ(frames[i], here.wanted[i - 1]) << i;
+  EXPECT_FALSE(stack.needs_register);
 }
 
 TEST(CopiedStack, EndsWhereTheCopyEnds) {
