@@ -169,7 +169,7 @@ Answer switch_samples(const std::string& process, const HostRate& rate, double w
                     "request",
                     pid, rate_text(words.samples())));
   }
-  return {kComplete, {fmt::format("host samples of process {}: {}", pid, rate_text(rate))}};
+  return {kComplete, {fmt::format("host samples: {}", rate_text(rate))}};
 }
 
 // Creates a file with an unused name. Only its owner can access it, because the log contains what the program did.
