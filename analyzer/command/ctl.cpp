@@ -247,7 +247,6 @@ const std::vector<std::string> kCommands = {"start", "stop", "status", "dump", "
 bool is_command(const std::string& word) {
   return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
 }
-// With --all, the rate is where the command is otherwise.
 bool is_rate(const std::string& word) {
   HostRate rate;
   return HostRate::read(word, {}, rate);
@@ -383,9 +382,14 @@ void add_ctl(CLI::App& app, Run& run) {
   verb->add_option("command", options->command, "what to do")
       ->option_text("start|stop|status|dump|samples")
       ->check(words_validator(
-          [](const std::string& word) { return is_rate(word) ? std::string() : one_of(kCommands)(word); }, kCommands));
-  verb->add_option("rate", options->rate,
-                   "samples: host samples from now on until the recording ends, as --host-samples of prof record")
+          [](const std::string& word) {  // with --all, the rate is where the command is otherwise
+            const bool like_rate = word == "off" || word == "starved" || word.find_first_of("0123456789:") != word.npos;
+            return like_rate ? std::string() : one_of(kCommands)(word);
+          },
+          kCommands));
+  verb->add_option(
+          "rate", options->rate,
+          "samples: the rate from now on until the recording ends, with the values of prof record --host-samples")
       ->option_text("off|HZ|starved[:HZ]");
   verb->add_flag("--all", options->all, "all recorded processes of this host that you may reach");
   verb->add_option("--wait", options->wait, "longest wait for a process to do it")
