@@ -112,8 +112,9 @@ void HostSampleRows::find_variation(uint32_t thread) {
 
 // The median distance of running samples in running time, over the samples around each one, of one rate. The mean would
 // charge time in which the kernel takes no samples, for example inside a system call, to the code that was sampled
-// before and after. If only samples of starved times were kept, others are missing between many of them. Then a distance is
-// at most the longest period that the recorder chooses, and the lower quartile is the distance without a missing one.
+// before and after. If only samples of starved times were kept, others are missing between many of them. Then a
+// distance is at most the longest period that the recorder chooses, and the lower quartile is the distance without a
+// missing one.
 void HostSampleRows::find_weights(uint32_t thread) {
   const auto longest = [](const Rate& rate) { return (rate.starved ? 1.6 : 4) * rate.period_ns; };  // none is missing
   constexpr size_t kAround = 8, kEnough = 4;
