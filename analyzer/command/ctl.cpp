@@ -56,6 +56,12 @@ template <class Done> bool wait_for(double seconds, Done&& done) {
   return true;
 }
 
+// Another prof may have made a request that the process has not carried out yet; it would be lost.
+void ask_next(Words& words, format::ControlCommand command, const HostRate& rate = {}) {
+  wait_for(1, [&] { return words.answered(); });
+  words.ask(command, rate);
+}
+
 void must_listen(Words& words, const std::string& pid) {
   if (words.listens()) return;
   throw std::runtime_error(fmt::format(
@@ -129,7 +135,7 @@ Answer stop(const std::string& process, double wait) {
     return {kComplete, {fmt::format("process {} is not being recorded", pid)}};
   }
   must_listen(words, pid);
-  words.ask(format::ControlCommand::Stop);
+  ask_next(words, format::ControlCommand::Stop);
   if (!wait_for(wait, [&] { return !words.recording(); })) {
     return {kPartial,
             {fmt::format("the request reached process {}, which has not stopped recording after {} s", pid, wait)}};
@@ -157,7 +163,7 @@ Answer switch_samples(const std::string& process, const HostRate& rate, double w
         "when the process starts",
         pid));
   }
-  words.ask(format::ControlCommand::Samples, rate);
+  ask_next(words, format::ControlCommand::Samples, rate);
   if (!wait_for(wait, [&] { return words.answered() || !words.recording(); })) {
     return {kPartial,
             {fmt::format("the request reached process {}, which has not carried it out after {} s", pid, wait)}};
