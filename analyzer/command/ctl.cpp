@@ -171,8 +171,8 @@ Answer switch_samples(const std::string& process, const HostRate& rate, double w
   must_record();
   if (words.samples() != rate) {
     throw std::runtime_error(
-        fmt::format("host samples of process {} are {}: it has no memory for them, or got another "
-                    "request",
+        fmt::format("host samples of process {} are {}: its recording ends, it has no memory for them, or it got "
+                    "another request",
                     pid, rate_text(words.samples())));
   }
   return {kComplete, {fmt::format("host samples: {}", rate_text(rate))}};
@@ -389,7 +389,8 @@ void add_ctl(CLI::App& app, Run& run) {
       ->option_text("start|stop|status|dump|samples")
       ->check(words_validator(
           [](const std::string& word) {  // with --all, the rate is where the command is otherwise
-            const bool like_rate = word == "off" || word == "starved" || word.find_first_of("0123456789:") != word.npos;
+            const bool like_rate =
+                word == "off" || word == "starved" || word.find_first_of("0123456789:") != std::string::npos;
             return like_rate ? std::string() : one_of(kCommands)(word);
           },
           kCommands));
