@@ -114,9 +114,21 @@ bool Words::recording() const { return is_log_ && __atomic_load_n(&page().finish
 
 bool Words::listens() { return __atomic_load_n(&words().version, __ATOMIC_ACQUIRE) != 0; }
 
-void Words::ask(format::ControlCommand command) {
+bool Words::switches_samples() {
+  return __atomic_load_n(&words().version, __ATOMIC_ACQUIRE) >= format::kControlVersionWithSamples;
+}
+
+format::option::HostRate Words::samples() {
+  return format::option::HostRate::of_word(__atomic_load_n(&words().samples, __ATOMIC_ACQUIRE));
+}
+
+bool Words::answered() {
+  return __atomic_load_n(&words().answer, __ATOMIC_ACQUIRE) == __atomic_load_n(&words().request, __ATOMIC_RELAXED);
+}
+
+void Words::ask(format::ControlCommand command, const format::option::HostRate& rate) {
   const uint32_t last = __atomic_load_n(&words().request, __ATOMIC_RELAXED);
-  const uint32_t request = format::control_request(format::number_of_request(last) + 1, command);
+  const uint32_t request = format::control_request(format::number_of_request(last) + 1, command, rate.word());
   __atomic_store_n(&words().request, request, __ATOMIC_RELEASE);
 }
 

@@ -4,6 +4,7 @@
 
 #include "preload/format/block.h"
 #include "preload/format/control_words.h"
+#include "preload/format/option_values.h"
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +39,11 @@ class Words {
 
   bool recording() const;
   bool listens();  // false: the recorder is older than this prof, or cannot read requests
-  void ask(format::ControlCommand command);
+  bool switches_samples();
+  // Host samples that the process takes now. Requires switches_samples().
+  format::option::HostRate samples();
+  void ask(format::ControlCommand command, const format::option::HostRate& rate = {});
+  bool answered();   // the last request
   void take_back();  // a request that no call has seen yet
 
  private:

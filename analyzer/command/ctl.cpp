@@ -1,5 +1,5 @@
-// prof ctl: starts or stops recordings of running processes from outside, and reports what they are doing. prof and a
-// process communicate through the words in preload/format/control_words.h.
+// prof ctl: starts or stops recordings of running processes from outside, changes the rate of their host samples, and
+// reports what they are doing. prof and a process communicate through the words in preload/format/control_words.h.
 #include "analyzer/base/unfinished_file.h"
 #include "analyzer/command/choices.h"
 #include "analyzer/command/command.h"
@@ -9,6 +9,7 @@
 #include "analyzer/input/log/ring_copy.h"
 #include "preload/format/control_words.h"
 #include "preload/format/number_list.h"
+#include "preload/format/option_values.h"
 #include "preload/format/rank_variables.h"
 
 #include <fcntl.h>
@@ -30,6 +31,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -37,6 +39,12 @@ namespace prof::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
+using format::option::HostRate;
+
+// As PROF_HOST_SAMPLES has it.
+std::string rate_text(const HostRate& rate) {
+  return rate.wanted() ? fmt::format("{}{}", rate.starved ? "starved:" : "", rate.hz) : "off";
+}
 
 // Polls `done` until it returns true, for at most `seconds`. Returns false if the time is over.
 template <class Done> bool wait_for(double seconds, Done&& done) {
@@ -46,6 +54,12 @@ template <class Done> bool wait_for(double seconds, Done&& done) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+// Another prof may have made a request that the process has not carried out yet; it would be lost.
+void ask_next(Words& words, format::ControlCommand command, const HostRate& rate = {}) {
+  wait_for(1, [&] { return words.answered(); });
+  words.ask(command, rate);
 }
 
 void must_listen(Words& words, const std::string& pid) {
@@ -71,6 +85,7 @@ Answer status(const std::string& process) {
   const LogOpenResult opened = LogFile::open(channel.file);
   if (!opened) throw std::runtime_error(opened.error.text(channel.path));
   const LogHealth health = examine_log(*opened.log);
+  Words words(channel);
   const uint64_t since = opened.log->header().start_realtime_ns / 1'000'000'000;
   const bool recording = opened.log->counter_page().finished == 0;
   uint64_t losses = 0;
@@ -80,10 +95,12 @@ Answer status(const std::string& process) {
     losses += counter.value;
     names += fmt::format(" {} {}", counter.name, counter.value);
   }
+  const std::string samples = words.switches_samples() ? rate_text(words.samples()) : "not known";
   return {losses == 0 ? kComplete : kPartial,
           {fmt::format("recording {} {:%Y-%m-%d %H:%M:%S} UTC", recording ? "since" : "no; the last part began",
                        fmt::gmtime(static_cast<std::time_t>(since))),
-           fmt::format("log       {}", channel.path), fmt::format("launches  {}", health.launches),
+           fmt::format("log       {}", channel.path), fmt::format("samples   {}", recording ? samples : "off"),
+           fmt::format("launches  {}", health.launches),
            fmt::format("lost      {}{}{}", losses, names.empty() ? "" : ":", names)}};
 }
 
@@ -118,12 +135,47 @@ Answer stop(const std::string& process, double wait) {
     return {kComplete, {fmt::format("process {} is not being recorded", pid)}};
   }
   must_listen(words, pid);
-  words.ask(format::ControlCommand::Stop);
+  ask_next(words, format::ControlCommand::Stop);
   if (!wait_for(wait, [&] { return !words.recording(); })) {
     return {kPartial,
             {fmt::format("the request reached process {}, which has not stopped recording after {} s", pid, wait)}};
   }
   return {kComplete, {fmt::format("recorded: {}", channel.path)}};
+}
+
+// Host samples at this rate from now on.
+Answer switch_samples(const std::string& process, const HostRate& rate, double wait) {
+  const Channel channel = channel_of(process);
+  const std::string pid = process.substr(6);
+  Words words(channel);
+  const auto must_record = [&] {
+    if (words.recording()) return;
+    throw std::runtime_error(
+        fmt::format("process {} is not being recorded, so it takes no host samples: prof ctl {} "
+                    "start begins a recording",
+                    pid, pid));
+  };
+  must_record();
+  must_listen(words, pid);
+  if (!words.switches_samples()) {
+    throw std::runtime_error(fmt::format(
+        "process {} cannot change its host samples: its libprof.so is older than this prof; PROF_HOST_SAMPLES is read "
+        "when the process starts",
+        pid));
+  }
+  ask_next(words, format::ControlCommand::Samples, rate);
+  if (!wait_for(wait, [&] { return words.answered() || !words.recording(); })) {
+    return {kPartial,
+            {fmt::format("the request reached process {}, which has not carried it out after {} s", pid, wait)}};
+  }
+  must_record();
+  if (words.samples() != rate) {
+    throw std::runtime_error(
+        fmt::format("host samples of process {} are {}: its recording ends, it has no memory for them, or it got "
+                    "another request",
+                    pid, rate_text(words.samples())));
+  }
+  return {kComplete, {fmt::format("host samples: {}", rate_text(rate))}};
 }
 
 // Creates a file with an unused name. Only its owner can access it, because the log contains what the program did.
@@ -196,11 +248,20 @@ Answer dump_ring(const std::string& process, const std::string& output) {
   return {kComplete, {fmt::format("dumped: {}", path)}};
 }
 
-const std::vector<std::string> kCommands = {"start", "stop", "status", "dump"};
+const std::vector<std::string> kCommands = {"start", "stop", "status", "dump", "samples"};
+
+bool is_command(const std::string& word) {
+  return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+}
+bool is_rate(const std::string& word) {
+  HostRate rate;
+  return HostRate::read(word, {}, rate);
+}
 
 struct CtlArguments {
   std::string of;  // a process id or a folder
   std::string command;
+  std::string rate;  // of samples
   bool all = false;
   double wait = 10;
   std::string output;
@@ -209,6 +270,11 @@ struct CtlArguments {
 Answer control(const CtlArguments& options, const std::string& process) {
   if (options.command == "status") return status(process);
   if (options.command == "dump") return dump_ring(process, options.output);
+  if (options.command == "samples") {
+    HostRate rate;
+    HostRate::read(options.rate, {}, rate);
+    return switch_samples(process, rate, options.wait);
+  }
   return options.command == "start" ? start(process, options.wait) : stop(process, options.wait);
 }
 
@@ -316,12 +382,22 @@ int control_group(const CtlArguments& options) {
 void add_ctl(CLI::App& app, Run& run) {
   const auto options = std::make_shared<CtlArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "ctl", "begin, end or copy the recording of processes that run: prof ctl PID start|stop|status|dump");
+      "ctl", "begin, end or copy the recording of processes that run: prof ctl PID start|stop|status|dump|samples");
   verb->add_option("process", options->of, "the process, or the folder of the logs of several")
       ->option_text("PID|FOLDER");
   verb->add_option("command", options->command, "what to do")
-      ->option_text("start|stop|status|dump")
-      ->check(one_of(kCommands));
+      ->option_text("start|stop|status|dump|samples")
+      ->check(words_validator(
+          [](const std::string& word) {  // with --all, the rate is where the command is otherwise
+            const bool like_rate =
+                word == "off" || word == "starved" || word.find_first_of("0123456789:") != std::string::npos;
+            return like_rate ? std::string() : one_of(kCommands)(word);
+          },
+          kCommands));
+  verb->add_option(
+          "rate", options->rate,
+          "samples: the rate from now on until the recording ends, with the values of prof record --host-samples")
+      ->option_text("off|HZ|starved[:HZ]");
   verb->add_flag("--all", options->all, "all recorded processes of this host that you may reach");
   verb->add_option("--wait", options->wait, "longest wait for a process to do it")
       ->option_text("SECONDS=10")
@@ -334,6 +410,7 @@ void add_ctl(CLI::App& app, Run& run) {
       "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"
       "  prof ctl 4711 start; sleep 10; prof ctl 4711 stop\n"
       "  PROF_RING=256M prof record -- ./server &     later: prof ctl 4711 dump -o slow.plog\n"
+      "  prof ctl 4711 samples starved; sleep 10; prof ctl 4711 samples off      what does the host do meanwhile?\n"
       "  prof ctl logs/ status                        one line a process; srun prof ctl logs/ dump on each host\n"
       "A process is reached once it has made a CUDA or NVTX call, through its log or, with PROF_START=ctl, from the "
       "start.\n"
@@ -342,13 +419,21 @@ void add_ctl(CLI::App& app, Run& run) {
   verb->callback([&run, options] {
     run = [options] {
       CtlArguments given = *options;
-      if (given.all && given.command.empty()) {  // prof ctl --all status
-        std::swap(given.of, given.command);
-        if (std::find(kCommands.begin(), kCommands.end(), given.command) == kCommands.end()) given.command.clear();
+      if (given.all) {  // prof ctl --all samples off
+        if (is_command(given.command) || !given.rate.empty())
+          throw std::runtime_error("--all: without a process or a folder");
+        given.rate = std::exchange(given.command, std::exchange(given.of, ""));
       }
-      if (given.all && !given.of.empty()) throw std::runtime_error("--all: without a process or a folder");
-      if (given.command.empty() || (!given.all && given.of.empty()))
-        throw std::runtime_error("a process id or a folder, and start, stop, status or dump; see prof ctl --help");
+      if (!is_command(given.command) || (!given.all && given.of.empty()))
+        throw std::runtime_error(
+            "a process id or a folder, and start, stop, status, dump or samples; see prof ctl --help");
+      if (given.command != "samples" && !given.rate.empty())
+        throw std::runtime_error(fmt::format("{}: only with samples", given.rate));
+      if (given.command == "samples" && !is_rate(given.rate))
+        throw std::runtime_error(
+            fmt::format("samples: \"{}\" is not valid; give off, HZ, starved or starved:HZ, with 1 "
+                        "to {} samples a second",
+                        given.rate, HostRate::kMost));
       const bool is_pid = !given.all && given.of.find_first_not_of("0123456789") == std::string::npos;
       return is_pid ? control_one(given) : control_group(given);
     };

@@ -2,6 +2,8 @@
 
 #include "preload/base/messages.h"
 #include "preload/format/control_words.h"
+#include "preload/format/option_values.h"
+#include "preload/host_samples/host_sampler.h"
 #include "preload/log/log_storage.h"
 
 #include <fcntl.h>
@@ -80,18 +82,32 @@ void close_page() {
     close(fd);
 }
 
-// Takes a request that was not taken yet. Returns true if its command is `wanted`. Any other command makes no sense now
-// and is taken too.
-bool take(ControlCommand wanted) {
+// A request that was not answered yet. `words` is null if there is none.
+struct OpenRequest {
+  ControlWords* words = nullptr;
+  uint32_t request = 0, last_answer = 0;
+
+  ControlCommand command() const { return format::command_of_request(request); }
+  // Returns false if another thread answered it.
+  bool answer() {
+    return std::atomic_ref(words->answer).compare_exchange_strong(last_answer, request, std::memory_order_acq_rel);
+  }
+};
+
+OpenRequest open_request() {
   ControlWords* const words = g_control_place.words.load(std::memory_order_acquire);
-  if (words == nullptr) return false;
+  if (words == nullptr) return {};
   const uint32_t request = request_of(*words).load(std::memory_order_acquire);
-  uint32_t answer = std::atomic_ref(words->answer).load(std::memory_order_relaxed);
+  const uint32_t answer = std::atomic_ref(words->answer).load(std::memory_order_relaxed);
   if (request == answer) [[likely]]
-    return false;
-  if (words->pid != static_cast<uint32_t>(getpid())) return false;
-  if (!std::atomic_ref(words->answer).compare_exchange_strong(answer, request, std::memory_order_acq_rel)) return false;
-  return format::command_of_request(request) == wanted;
+    return {};
+  if (words->pid != static_cast<uint32_t>(getpid())) return {};
+  return {words, request, answer};
+}
+
+// Takes a request. Returns true if its command is `wanted`. Any other command makes no sense now and is taken too.
+bool take(OpenRequest open, ControlCommand wanted) {
+  return open.words != nullptr && open.answer() && open.command() == wanted;
 }
 
 }  // namespace
@@ -112,9 +128,19 @@ bool control_start_requested(bool waits) {
     if (waits) open_page();
     return false;
   }
-  return take(ControlCommand::Start);
+  return take(open_request(), ControlCommand::Start);
 }
 
-bool control_stop_requested() { return take(ControlCommand::Stop); }
+bool control_stop_requested() {
+  const OpenRequest open = open_request();
+  return open.command() != ControlCommand::Samples && take(open, ControlCommand::Stop);
+}
+
+void switch_samples_if_requested() {
+  OpenRequest open = open_request();
+  if (open.words == nullptr || open.command() != ControlCommand::Samples) return;
+  switch_host_samples(format::option::HostRate::of_word(format::rate_of_request(open.request)));
+  open.answer();
+}
 
 }  // namespace prof::preload

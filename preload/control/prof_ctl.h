@@ -1,7 +1,7 @@
-// What did `prof ctl` request of this process: to start a recording, or to end the current one? This needs no thread
-// and no file. The words are in the counter page of the log, which stays mapped after the recording. A hook that waits
-// reads them, and so does the helper thread in its rounds. If PROF_START=ctl and there is no log yet, the first CUDA or
-// NVTX call makes a page of shared memory. This code runs in the program.
+// What did `prof ctl` request of this process: to start a recording, to end the current one, or to take host samples at
+// another rate? This needs no thread and no file. The words are in the counter page of the log, which stays mapped
+// after the recording. A hook that waits reads them, and so does the helper thread in its rounds. If PROF_START=ctl and
+// there is no log yet, the first CUDA or NVTX call makes a page of shared memory. This code runs in the program.
 #pragma once
 
 #include "preload/base/page_size.h"
@@ -39,5 +39,7 @@ void close_control();
 bool control_start_requested(bool waits);
 // Called by the helper thread. Returns true if prof ctl requested a stop.
 bool control_stop_requested();
+// Called by the helper thread while it may write to the log. Switches host samples if prof ctl requested it.
+void switch_samples_if_requested();
 
 }  // namespace prof::preload

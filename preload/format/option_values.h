@@ -297,7 +297,15 @@ struct HostRate {
     }
     return read_digits(text, kMost, out.hz) && out.hz != 0;
   }
+  // In 12 bits, for ControlWords.
+  static constexpr uint32_t kStarvedBit = 2048;
+  constexpr uint32_t word() const { return static_cast<uint32_t>(hz) | (starved ? kStarvedBit : 0); }
+  static constexpr Value of_word(uint32_t word) {
+    return {.hz = word & (kStarvedBit - 1), .starved = (word & kStarvedBit) != 0};
+  }
+  constexpr bool operator==(const HostRate&) const = default;
 };
+static_assert(HostRate::kMost < HostRate::kStarvedBit);
 
 // How often PC samples are taken: "off", "auto", or "2^N": each 2^N cycles of a multiprocessor.
 struct PcPeriod {

@@ -8,6 +8,7 @@
 #include "preload/base/options.h"
 #include "preload/base/raw_call.h"
 #include "preload/capture/gpu_busy.h"
+#include "preload/capture/streams/depth_marks.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/format/definitions.h"
 #include "preload/format/host_events.h"
@@ -17,18 +18,19 @@
 #include "preload/host_samples/proc_path.h"
 #include "preload/host_samples/thread_wait.h"
 #include "preload/log/count.h"
+#include "preload/log/log_storage.h"
 #include "preload/record/append.h"
 #include "preload/record/intern.h"
 #include "preload/record/texts.h"
 #include "preload/record/thread.h"
 #include "preload/record/thread_scope.h"
+#include "preload/stacks/call_stack.h"
 #include "preload/stacks/code_images.h"
 #include "preload/stacks/copied_stack.h"
 #include "preload/stacks/python/outside_memory.h"
 #include "preload/stacks/python/python_stack.h"
 #include "preload/stacks/python_gil.h"
 #include "preload/stacks/python_outside.h"
-#include "preload/stacks/rule_table.h"
 
 #include <sys/mman.h>
 
@@ -102,6 +104,7 @@ enum class Sampling : uint32_t { Off, Due, On, Over };
 std::atomic<Sampling> g_sampling{Sampling::Off};
 
 // Only the holder of the lock uses these.
+option::HostRate g_rate;  // requested by the option, or by prof ctl since
 uint64_t g_period_ns = 0;
 uint64_t g_due_ns = 0, g_search_ns = 0;
 uint64_t g_round_ns = ~0ull;  // starved: when a round is due that takes no samples itself
@@ -177,7 +180,7 @@ void write_span(const Sampled& thread, uint64_t begin_ns, uint64_t end_ns, HostS
 
 void write_sample(const Sampled& thread, uint64_t ns, HostState state, BlockedIn blocked_in, format::StringId detail,
                   format::StackId stack) {
-  if (options().host_samples.starved && !g_idle_gpu) return;
+  if (g_rate.starved && !g_idle_gpu) return;
   if (!has_room()) return;
   format::HostSample sample;
   sample.time = tick_of(ns);
@@ -362,7 +365,7 @@ void do_without_perf(Sampled& thread, int error) {
   format::HostSampling rate;
   rate.from = g_now.tick;
   rate.period_ns = g_period_ns;
-  rate.flags = format::kHostWithoutPerf | (options().host_samples.starved ? format::kHostStarvedOnly : 0);
+  rate.flags = format::kHostWithoutPerf | (g_rate.starved ? format::kHostStarvedOnly : 0);
   define(rate);
 }
 
@@ -490,7 +493,7 @@ void drain(Sampled& thread) {
     switch (record.kind) {
       case PerfRecord::Kind::Sample:
         if (record.registers == nullptr) break;
-        if (options().host_samples.starved && !g_idle_gpu) break;
+        if (g_rate.starved && !g_idle_gpu) break;
         write_sample(thread, record.time_ns, HostState::Running, BlockedIn::None, {}, stack_of(thread, record));
         break;
       case PerfRecord::Kind::Lost: count(LossCounter::host_samples_lost, record.lost); break;
@@ -533,7 +536,7 @@ bool sample_wait(Sampled& thread, uint32_t& looks) {
     write_moments(thread, g_now.ns);
     return true;
   }
-  if (options().host_samples.starved && !g_idle_gpu) return true;
+  if (g_rate.starved && !g_idle_gpu) return true;
   if (looks == kMostLooks) {
     count(LossCounter::host_samples_lost);
     return true;
@@ -599,9 +602,14 @@ void define_rate(uint64_t period_ns) {
   format::HostSampling rate;
   rate.from = now_ticks();
   rate.period_ns = period_ns;
-  rate.flags =
-      (options().host_samples.starved ? format::kHostStarvedOnly : 0) | (g_refused ? format::kHostWithoutPerf : 0);
+  rate.flags = (g_rate.starved ? format::kHostStarvedOnly : 0) | (g_refused ? format::kHostWithoutPerf : 0);
   define(rate);
+}
+
+// What prof ctl shows.
+void show_rate(const option::HostRate& rate) {
+  const auto word = static_cast<uint16_t>(rate.word());
+  std::atomic_ref(g_log.counters()->control.samples).store(word, std::memory_order_release);
 }
 
 bool begin_sampling() {
@@ -622,13 +630,38 @@ bool begin_sampling() {
   g_refused = false;
   forget_python_outside();
   forget_gpu_work();
-  g_period_ns = kSecond / options().host_samples.hz;
+  g_period_ns = kSecond / g_rate.hz;
   g_random = monotonic_ns() * 0x9e3779b97f4a7c15 | 1;
   forget_pipes();
   char room[64];
   define_meta("pid_namespace", ProcPath("/proc/self/ns/pid").link(room, sizeof room));
+  if (!open_stacks_of_samples()) return false;
+  mark_every_launch(g_rate.starved);
   define_rate(g_period_ns);
-  return g_rules.is_open();
+  show_rate(g_rate);
+  return true;
+}
+
+// `records`: the log still takes what the kernel has.
+void end_sampling(bool records) {
+  if (records) {
+    read_now();
+    for (uint32_t i = 0; i < g_used; ++i) {
+      Sampled& thread = g_room->threads[i];
+      if (thread.ordinal == 0) continue;
+      thread.moment = g_moment_count;
+      drain(thread);
+      if (thread.since_ns != 0) write_span(thread, thread.since_ns, g_now.ns, thread.state);
+    }
+    define_rate(0);
+    show_rate({});
+  }
+  for (uint32_t i = 0; i < g_used; ++i) stop_thread(g_room->threads[i]);
+}
+
+void report_no_memory() {
+  count(LossCounter::host_samples_unavailable);
+  define_meta("host_samples", "no memory");
 }
 
 bool take_lock(uint64_t patience_ns) {
@@ -672,7 +705,7 @@ bool seems_starved() {
 
 void sample_round() {
   read_now();
-  if (options().host_samples.starved) {
+  if (g_rate.starved) {
     g_idle_gpu = seems_starved();
     if (g_period_ns > kRoundEvery) g_round_ns = g_now.ns + with_jitter(kRoundEvery);
   }
@@ -694,7 +727,28 @@ void sample_round() {
 }  // namespace
 
 void open_host_samples() {
-  g_sampling.store(options().host_samples.wanted() ? Sampling::Due : Sampling::Off, std::memory_order_release);
+  g_rate = options().host_samples;
+  g_sampling.store(g_rate.wanted() ? Sampling::Due : Sampling::Off, std::memory_order_release);
+}
+
+void switch_host_samples(const option::HostRate& rate) {
+  const ThreadScope scope;
+  if (!scope.recording() || !take_lock(kPatience)) return;
+  Sampling now = g_sampling.load(std::memory_order_acquire);
+  if (now != Sampling::Over && !(now == Sampling::On && rate == g_rate)) {
+    if (now == Sampling::On) end_sampling(true);
+    g_rate = rate;
+    mark_every_launch(false);
+    const bool begun = rate.wanted() && begin_sampling();
+    // Another thread may end the recording meanwhile.
+    if (g_sampling.compare_exchange_strong(now, begun ? Sampling::On : Sampling::Off, std::memory_order_acq_rel)) {
+      if (begun) sample_round();
+      if (rate.wanted() && !begun) report_no_memory();
+    } else if (begun) {
+      end_sampling(true);
+    }
+  }
+  give_lock();
 }
 
 void tend_host_samples() {
@@ -705,9 +759,8 @@ void tend_host_samples() {
   if (!scope.recording() || !take_lock(0)) return;
   Sampling expected = Sampling::Due;
   if (sampling == Sampling::Due && !begin_sampling()) {
-    count(LossCounter::host_samples_unavailable);
-    define_meta("host_samples", "no memory");
-    g_sampling.store(Sampling::Over, std::memory_order_release);
+    report_no_memory();
+    g_sampling.compare_exchange_strong(expected, Sampling::Off, std::memory_order_acq_rel);
   } else if (sampling == Sampling::On ||
              g_sampling.compare_exchange_strong(expected, Sampling::On, std::memory_order_acq_rel)) {
     sample_round();
@@ -724,18 +777,7 @@ void finish_host_samples() {
   if (before != Sampling::On) return;
   if (!take_lock(kPatience)) return;  // the helper thread is stopped; its events end with the process
   const ThreadScope scope;
-  if (scope.recording()) {
-    read_now();
-    for (uint32_t i = 0; i < g_used; ++i) {
-      Sampled& thread = g_room->threads[i];
-      if (thread.ordinal == 0) continue;
-      thread.moment = g_moment_count;
-      drain(thread);
-      if (thread.since_ns != 0) write_span(thread, thread.since_ns, g_now.ns, thread.state);
-    }
-    define_rate(0);
-  }
-  for (uint32_t i = 0; i < g_used; ++i) stop_thread(g_room->threads[i]);
+  end_sampling(scope.recording());
   give_lock();
 }
 

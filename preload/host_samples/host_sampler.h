@@ -10,8 +10,10 @@
 // part, because a fixed distance would hit a periodic program at the same places again and again.
 //
 // Nothing is done in the threads themselves: no signal, no ptrace, no timer. Memory of theirs is read through the
-// kernel. Without the option nothing happens at all.
+// kernel. Without the option, and until prof ctl requests samples, nothing happens at all.
 #pragma once
+
+#include "preload/base/options.h"
 
 #include <cstdint>
 
@@ -19,6 +21,9 @@ namespace prof::preload {
 
 // Called when a recording starts.
 void open_host_samples();
+// Ends samples, or starts them at another rate, for the rest of the recording. The helper thread calls it while it may
+// write to the log. ControlWords::samples has the result.
+void switch_host_samples(const option::HostRate& rate);
 // One round, if it is due. The helper thread calls it.
 void tend_host_samples();
 // When the next round is due, CLOCK_MONOTONIC ns; ~0: never.

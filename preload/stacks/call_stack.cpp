@@ -96,16 +96,20 @@ __attribute__((noinline)) format::StackId take_stack() {
 
 namespace {
 
+std::atomic<bool> g_images_open{false};  // for this process
+std::atomic<bool> g_python_open{false};  // for this recording
+
 // Reads the options and prepares the memory that the walks need.
 void open_native_stacks(bool another_recording) {
   uint32_t uses = options().stacks.bits;
   const bool host = options().host_samples.wanted();
   g_depth = static_cast<uint32_t>(options().stack_depth);
   if (another_recording) {
-    if (uses != 0 || host) write_images_again();  // memory and memos stay: threads may be inside
+    if (g_images_open) write_images_again();  // memory and memos stay: threads may be inside
     return;
   }
   const bool images = (uses != 0 || host) && open_images();
+  g_images_open = images;
   if (uses != 0 && (!images || !open_memos())) uses = 0;
   if (uses != 0) open_libunwind();
   g_stack_uses.store(uses, std::memory_order_release);
@@ -116,7 +120,15 @@ void open_native_stacks(bool another_recording) {
 void open_stacks(bool another_recording) {
   open_native_stacks(another_recording);
   set_launch_extra(kLaunchStack, stacks_wanted(StackUse::Launch));
-  open_python(g_stack_uses.load(std::memory_order_relaxed) != 0 || options().host_samples.wanted());
+  g_python_open = g_stack_uses.load(std::memory_order_relaxed) != 0 || options().host_samples.wanted();
+  open_python(g_python_open);
+}
+
+// Without stacks and samples so far, no other thread reads what is opened here.
+bool open_stacks_of_samples() {
+  if (!g_images_open) g_images_open = open_images();
+  if (g_images_open && !g_python_open.exchange(true)) open_python(true);
+  return g_images_open;
 }
 
 void describe_stacks() {

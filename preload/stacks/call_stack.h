@@ -26,6 +26,9 @@ inline format::StackId stack_for(StackUse use) { return stacks_wanted(use) ? tak
 // Called when a recording starts. Reads PROF_STACKS and PROF_STACK_DEPTH and allocates the tables. If there is no
 // memory for them, stacks are off.
 void open_stacks(bool another_recording = false);
+// Called on the helper thread when host samples start, inside a scope. Allocates what their stacks need, unless the
+// recording has it. Returns false if there is no memory.
+bool open_stacks_of_samples();
 // Writes to the log how stacks are taken. The caller is inside a scope.
 void describe_stacks();
 

@@ -103,6 +103,7 @@ STEPS = {
     "kernel_lines": steps_kernel_lines.kernel_lines,
     "pytorch_pc_samples": steps_kernel_lines.pytorch_pc_samples,
     **{f"decode_{mode}": steps_decode.decode(mode) for mode in steps_decode.MODES},
+    **{f"decode_samples_{mode}": steps_decode.decode_samples(mode) for mode in steps_decode.MODES},
     "server_idle": steps_decode.server_idle,
     "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,

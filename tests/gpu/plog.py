@@ -10,6 +10,7 @@ import struct
 
 FILE_MAGIC = 0x0a474f4c46525089
 BLOCK_MAGIC = 0x314b4250
+EVENTS = 1  # kind of a block
 MASK64 = (1 << 64) - 1
 
 
@@ -242,10 +243,11 @@ class Log:
              block.in_call_api) = struct.unpack_from("<QQQI", self.data, at + 16)
             yield block
 
-    def records(self):
-        """(block, record) in file order; the records of one (thread, kind) are in order after sorting by sequence."""
+    def records(self, wanted=lambda block: True):
+        """(block, record) of the wanted blocks in file order; the records of one (thread, kind) are in order after
+        sorting by sequence."""
         data, kinds = self.data, self.kinds
-        for block in sorted(self.blocks(), key=lambda b: (b.thread, b.kind, b.sequence)):
+        for block in sorted(filter(wanted, self.blocks()), key=lambda b: (b.thread, b.kind, b.sequence)):
             at = self.first_block + block.index * self.block_bytes + 64
             end = at + block.committed
             deltas = [block.base_tick, 0, 0, 0, 0, 0, 1, 1]

@@ -23,6 +23,7 @@ import stats  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_stacks  # noqa: E402
+import switched_samples  # noqa: E402
 from lab import ROOT, Lab, Skipped, claim  # noqa: E402
 from results import Results, Step, join  # noqa: E402
 
@@ -226,6 +227,121 @@ class BetweenProcesses(unittest.TestCase):
             self.assertEqual([check["pass"] for check in step.checks], states)
 
 
+class InsideProcesses(unittest.TestCase):
+    """Rounds of two variants in turn in the same processes."""
+    @staticmethod
+    def neighbours(ratio, seed, count=4, rounds=28):
+        """Times of processes that differ by 3 %, whose speed changes from pair to pair, and whose own ratio differs by
+        0.1 %."""
+        draw = random.Random(seed)
+        over, under = [], []
+        for _ in range(count):
+            own, true = math.exp(draw.gauss(0, 0.03)), ratio * math.exp(draw.gauss(0, 0.001))
+            speeds = [own * draw.choice((1, 1.4)) for _ in range(rounds)]
+            over.append([true * speed * math.exp(draw.gauss(0, 0.007)) for speed in speeds])
+            under.append([speed * math.exp(draw.gauss(0, 0.007)) for speed in speeds])
+        return over, under
+
+    def test_a_true_1_02_fails_and_a_true_1_002_passes_a_limit_of_1_01(self):
+        for seed in range(10):
+            for ratio, verdict in ((1.02, "fail"), (1.002, "pass")):
+                found = stats.ratio_of_neighbours(*self.neighbours(ratio, seed), resamples=400)
+                self.assertEqual(stats.verdict(found, 1.01), verdict, f"{seed}: {found}")
+
+    def test_the_interval_holds_the_truth_about_as_often_as_it_says(self):
+        held = 0
+        for seed in range(200):
+            _, low, high = stats.ratio_of_neighbours(*self.neighbours(1.006, seed), resamples=200)
+            held += low <= 1.006 <= high
+        self.assertGreaterEqual(held, 180)
+
+    def test_one_process_decides_nothing(self):
+        with self.assertRaises(ValueError):
+            stats.ratio_of_neighbours([[1, 2]], [[1, 2]])
+
+    def test_each_round_is_switched_and_warmed_up_and_the_first_pair_is_left_out(self):
+        done = []
+
+        class Program:
+            def __init__(self, pid):
+                self.process, self.on = types.SimpleNamespace(pid=pid), None
+
+            def take_cores(self):
+                pass
+
+            def loop(self, arguments):
+                done.append((self.process.pid, arguments, programs[self.process.pid].on))
+                return {"ns": 2 if self.on else 1}
+        programs = {pid: Program(pid) for pid in (7, 8)}
+        lab = types.SimpleNamespace(left=lambda: 1000)
+
+        def switch(_lab, pid, on):
+            programs[pid].on = on
+        with unittest.mock.patch.object(switched_samples, "switch", switch):
+            loops = switched_samples.Loops("9", "3")
+            found = switched_samples.run_pairs(lab, list(programs.values()), loops, "ns", 12, 100)
+        self.assertEqual([len(pairs) for pairs in found], [12, 12])
+        for pairs in found:
+            self.assertEqual([(a.on, a.value, b.on, b.value) for a, b in pairs], 12 * [(True, 2, False, 1)])
+            self.assertEqual({a.begin_ns < b.begin_ns for a, b in pairs}, {True, False}, "in random order")
+        self.assertEqual([arguments for _, arguments, _ in done], 13 * 2 * 2 * ["3", "9"])
+        self.assertTrue(all(first[::2] == second[::2] for first, second in zip(done[::2], done[1::2])), "one state")
+
+    def states(self, on, off, busy_share=0.2):
+        """The checks of 20 rounds of 100 ms each with and without samples, of which so many are found."""
+        step, second = Step("x"), 10**9
+        pairs = [(switched_samples.Round(True, i * second, i * second + second // 10, 1),
+                  switched_samples.Round(False, i * second + second // 2, i * second + second // 2 + second // 10, 1))
+                 for i in range(20)]
+        times = [i % 20 * second + 10**7 for i in range(on)] + [i % 20 * second + 6 * 10**8 - 1 for i in range(off)]
+        fakes = {"sample_times": lambda log: times, "busy_ns": lambda lab, log: busy_share * 10**9}
+        with unittest.mock.patch.multiple(switched_samples, **fakes):
+            switched_samples.check_samples(None, step, ["log"], [pairs], [10**9])
+        return [check["pass"] for check in step.checks]
+
+    def test_samples_must_be_there_in_rounds_with_samples_and_only_there(self):
+        self.assertEqual(self.states(160, 0), [True, True])
+        self.assertEqual(self.states(0, 0), [False, True])
+        self.assertEqual(self.states(20, 0), [False, True])
+        self.assertEqual(self.states(400, 0), [False, True])
+        self.assertEqual(self.states(160, 1), [True, False])
+        self.assertEqual(self.states(0, 0, busy_share=1.1), [False, True], "a GPU that is never idle shows nothing")
+
+    PROGRAM = """
+import ctypes, json, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+context, module, kernel = (ctypes.c_void_p() for _ in range(3))
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == 0 and cuda.cuModuleLoadData(ctypes.byref(module), b"image") == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"vector_add") == 0
+print("ready", flush=True)
+for line in sys.stdin:
+    begin = time.perf_counter_ns()
+    for _ in range(int(line.split()[1])):
+        assert cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None) == 0 and cuda.cuCtxSynchronize() == 0
+        time.sleep(0.002)
+    print(json.dumps({"wall_ns": time.perf_counter_ns() - begin}), flush=True)
+"""
+
+    def test_processes_on_the_simulated_gpu_are_switched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lab = Lab(types.SimpleNamespace(work=f"{folder}/work", out=f"{folder}/out", built="", sim=options.sim,
+                                            bin="", budget=300, pytorch_seconds=0, python=""))
+            lab.prof, lab.libprof = options.prof, options.libprof
+            step, loops = Step("x"), switched_samples.Loops("80", "5")
+            switched_samples.switched_samples(lab, step, "sim", [sys.executable, "-c", self.PROGRAM], loops, 1e9,
+                                              processes=2, pairs=3, seconds=0)
+            lab.journal.close()
+            for held in lab.claims:
+                held.close()
+        expected = ["samples in rounds with samples: 99 a second while the GPU is idle",
+                    "samples in rounds without samples",
+                    "rounds with --host-samples starved / rounds without, in the same processes"]
+        self.assertEqual([(check["what"], check["pass"]) for check in step.checks],
+                         [(what, True) for what in expected], step.checks)
+        self.assertEqual(step.figures[0]["value"], "2, 3")
+
+
 class WhatProfSays(unittest.TestCase):
     def test_a_coverage_line_is_taken_apart(self):
         found = coverage_line.parse("==7== coverage: launches 12, with GPU time 8 (captured into a graph 3, pending 1); GPU operations 9, with launch 7, "
@@ -314,7 +430,7 @@ class Page(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("program", "libprof", "baseline", "sim"):
+    for name in ("program", "libprof", "prof", "baseline", "sim"):
         parser.add_argument(f"--{name}", required=True)
     options, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

@@ -72,6 +72,29 @@ def ratio_of_processes(over, under):
     return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 
 
+def ratio_of_neighbours(over, under, resamples=2000, seed=1):
+    """Ratio of two variants that run in turn inside the same processes: (ratio, low, high), with a 95 % interval.
+
+    `over` and `under` are lists of processes, each a list of rounds; rounds at the same position ran one after the
+    other, in random order. The ratio of a process is the median of the ratios of its neighbouring rounds; the result is
+    the geometric mean of the processes. Bootstrap: processes are drawn first, then pairs of rounds inside them. Drawn
+    processes vary less than processes do, by (n - 1) / n, which is corrected.
+    """
+    if len(over) != len(under) or len(over) < 2:
+        raise ValueError("both sides need the same processes, two at least")
+    logs = [[math.log(x / y) for x, y in zip(a, b, strict=True)] for a, b in zip(over, under)]
+    draw = random.Random(seed)
+    middle = statistics.fmean(map(median, logs))
+    found = []
+    for _ in range(resamples):
+        drawn = draw.choices(logs, k=len(logs))
+        found.append(statistics.fmean(median(draw.choices(pairs, k=len(pairs))) for pairs in drawn))
+    found.sort()
+    wider = math.sqrt(len(logs) / (len(logs) - 1))
+    low, high = found[int(0.025 * resamples)], found[int(0.975 * resamples) - 1]
+    return math.exp(middle), math.exp(middle + wider * (low - middle)), math.exp(middle + wider * (high - middle))
+
+
 def verdict(interval, limit):
     """Is a ratio (ratio, low, high) at most `limit`? "pass": the whole interval is; "fail": no part of it is; otherwise
     "undecided"."""

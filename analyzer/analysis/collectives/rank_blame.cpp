@@ -621,7 +621,9 @@ class Finder {
          "calls are from NCCL's NVTX: no type of elements, and numbers by counting; prof record --collectives records "
          "both, and samples threads");
     note(without, "no call of NCCL is recorded; prof record --collectives 1 records them");
-    note(without_samples, "threads were not sampled; prof record --host-samples 10 shows what they wait for");
+    note(without_samples,
+         "threads were not sampled; prof record --host-samples 10 (while they run: prof ctl PID samples 10) shows what "
+         "they wait for");
     if (note_pairs_)
       blame_.notes.emplace_back(
           "sends and receives are not matched where a log does not have all of them from the first one on");

@@ -64,40 +64,24 @@ std::string_view blocked_text(BlockedIn blocked_in) {
 }
 
 HostSampleRows::HostSampleRows(const Trace& trace, const Views&)
-    : trace_(trace),
-      recorded_(trace.processes.size()),
-      starved_(trace.processes.size(), trace.host_sampling.starved_only && trace.host_sampling.rates.empty()),
-      rates_(trace.processes.size()) {
+    : trace_(trace), recorded_(trace.processes.size()), rates_(trace.processes.size()) {
   const HostSampling& sampling = trace.host_sampling;
   samples_ = rows_of_threads(sampling.samples.thread, trace.threads.size());
   states_ = rows_of_threads(sampling.states.thread, trace.threads.size());
   for (const HostSamplingRate& rate : sampling.rates) {
     if (rate.period_ns > 0) recorded_[index(rate.process)] = true;
-    if (rate.starved_only) starved_[index(rate.process)] = true;
-    rates_[index(rate.process)].emplace_back(rate.from_ns, rate.period_ns);
+    rates_[index(rate.process)].push_back({rate.from_ns, rate.period_ns, rate.starved_only});
+  }
+  for (std::vector<Rate>& rates : rates_) {
+    if (!rates.empty()) continue;
+    rates.push_back({INT64_MIN, sampling.period_ns, sampling.starved_only && sampling.rates.empty()});
   }
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     if (samples_[thread].size() != 0) recorded_[index(trace.threads[thread].process)] = true;
   }
-  // Distances of samples that are taken only at times of the program's choice show the program instead of the sampler.
-  constexpr uint32_t kEnough = 100;
   variation_.assign(trace.threads.size(), 1);
   running_variation_.assign(trace.threads.size(), 1);
-  const bool states = !sampling.states.empty();
-  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-    if (starved(thread)) continue;
-    const Rows rows = samples_[thread];
-    double sum = 0, squares = 0;
-    uint32_t count = 0;
-    for (uint32_t row = rows.first; row + 1 < rows.last; ++row) {
-      const HostState* const state = &sampling.samples.state[row];
-      if (states && (state[0] == HostState::Running || state[1] == HostState::Running)) continue;
-      const auto ns = static_cast<double>(sampling.samples.time_ns[row + 1] - sampling.samples.time_ns[row]);
-      if (ns > 2 * HostCodeTimes::kReach * period_ns(thread, sampling.samples.time_ns[row])) continue;
-      sum += ns, squares += ns * ns, ++count;
-    }
-    if (count >= kEnough && sum > 0) variation_[thread] = std::clamp(squares * count / (sum * sum) - 1, 0.01, 1.0);
-  }
+  for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) find_variation(thread);
   if (!sampling.states.empty() && !sampling.samples.empty()) {
     weights_.resize(sampling.samples.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) find_weights(thread);
@@ -105,17 +89,39 @@ HostSampleRows::HostSampleRows(const Trace& trace, const Views&)
   any_ = std::find(recorded_.begin(), recorded_.end(), true) != recorded_.end();
 }
 
-// The median distance of running samples in running time, over the samples around each one. The mean would charge
-// time in which the kernel takes no samples, for example inside a system call, to the code that was sampled before
-// and after. If only samples of starved times were kept, others are missing between many of them. Then a distance is
-// at most the longest period that the recorder chooses, and the lower quartile is the distance without a missing one.
+// Distances of samples that are taken only at times of the program's choice show the program instead of the sampler.
+void HostSampleRows::find_variation(uint32_t thread) {
+  const HostSampling& sampling = trace_.host_sampling;
+  constexpr uint32_t kEnough = 100;
+  const bool states = !sampling.states.empty();
+  const Rows rows = samples_[thread];
+  double sum = 0, squares = 0;
+  uint32_t count = 0;
+  for (uint32_t row = rows.first; row + 1 < rows.last; ++row) {
+    const HostState* const state = &sampling.samples.state[row];
+    if (states && (state[0] == HostState::Running || state[1] == HostState::Running)) continue;
+    const int64_t* const time_ns = &sampling.samples.time_ns[row];
+    const Rate* const rate = rate_at(thread, time_ns[0]);
+    if (rate == nullptr || rate->starved || rate != rate_at(thread, time_ns[1])) continue;
+    const auto ns = static_cast<double>(time_ns[1] - time_ns[0]);
+    if (ns > 2 * HostCodeTimes::kReach * rate->period_ns) continue;
+    sum += ns, squares += ns * ns, ++count;
+  }
+  if (count >= kEnough && sum > 0) variation_[thread] = std::clamp(squares * count / (sum * sum) - 1, 0.01, 1.0);
+}
+
+// The median distance of running samples in running time, over the samples around each one, of one rate. The mean would
+// charge time in which the kernel takes no samples, for example inside a system call, to the code that was sampled
+// before and after. If only samples of starved times were kept, others are missing between many of them. Then a
+// distance is at most the longest period that the recorder chooses, and the lower quartile is the distance without a
+// missing one.
 void HostSampleRows::find_weights(uint32_t thread) {
-  const double longest = starved(thread) ? 1.6 : 4;  // periods; a longer distance means that samples are missing
-  const size_t part = starved(thread) ? 4 : 2;
+  const auto longest = [](const Rate& rate) { return (rate.starved ? 1.6 : 4) * rate.period_ns; };  // none is missing
   constexpr size_t kAround = 8, kEnough = 4;
   const HostSamples& samples = trace_.host_sampling.samples;
   const ThreadStates& states = trace_.host_sampling.states;
-  std::vector<uint32_t> running;       // rows
+  std::vector<uint32_t> running;  // rows
+  std::vector<const Rate*> rates;
   std::vector<float> distances;        // from the running sample before; 0: not known
   int64_t before_ns = 0, last_ns = 0;  // running time before the interval, at the last running sample
   uint32_t state = states_[thread].first;
@@ -128,8 +134,11 @@ void HostSampleRows::find_weights(uint32_t thread) {
     if (states.state[state] != HostState::Running || states.begin_ns[state] > time_ns) continue;
     const int64_t now_ns = before_ns + time_ns - states.begin_ns[state];
     const auto distance = static_cast<double>(now_ns - last_ns);
-    const bool known = !running.empty() && distance <= longest * period_ns(thread, time_ns);
+    const Rate* const rate = rate_at(thread, time_ns);
+    if (rate == nullptr) continue;
+    const bool known = !running.empty() && rates.back() == rate && distance <= longest(*rate);
     running.push_back(row);
+    rates.push_back(rate);
     distances.push_back(known ? static_cast<float>(distance) : 0);
     last_ns = now_ns;
   }
@@ -140,10 +149,10 @@ void HostSampleRows::find_weights(uint32_t thread) {
   for (size_t i = 0; i < running.size(); ++i) {
     near.clear();
     for (size_t j = i < kAround ? 0 : i - kAround; j < std::min(running.size(), i + kAround + 1); ++j) {
-      if (distances[j] > 0) near.push_back(distances[j]);
+      if (distances[j] > 0 && rates[j] == rates[i]) near.push_back(distances[j]);
     }
     if (near.size() < kEnough) continue;
-    const auto middle = near.begin() + static_cast<ptrdiff_t>(near.size() / part);
+    const auto middle = near.begin() + static_cast<ptrdiff_t>(near.size() / (rates[i]->starved ? 4 : 2));
     std::nth_element(near.begin(), middle, near.end());
     weights_[running[i]] = *middle;
     const double relative = static_cast<double>(distances[i]) / static_cast<double>(*middle);
@@ -162,14 +171,6 @@ Rows HostSampleRows::samples_in(uint32_t thread, int64_t begin_ns, int64_t end_n
   const int64_t* const first = std::lower_bound(times.data() + of.first, times.data() + of.last, begin_ns);
   const int64_t* const last = std::lower_bound(first, times.data() + of.last, end_ns);
   return {static_cast<uint32_t>(first - times.data()), static_cast<uint32_t>(last - times.data())};
-}
-
-double HostSampleRows::period_ns(uint32_t thread, int64_t time_ns) const {
-  const auto& rates = rates_[index(trace_.threads[thread].process)];
-  if (rates.empty()) return trace_.host_sampling.period_ns;
-  const auto after = std::partition_point(
-      rates.begin(), rates.end(), [&](const std::pair<int64_t, double>& rate) { return rate.first <= time_ns; });
-  return after == rates.begin() ? 0 : std::prev(after)->second;
 }
 
 std::string host_state_text(const Trace& trace, const HostCode& code) {
@@ -233,6 +234,15 @@ template <class Take> void HostCodeTimes::each_state(uint32_t thread, const Inte
 void HostCodeTimes::add(uint32_t thread, const Interval& interval) {
   if (interval.end_ns <= interval.begin_ns) return;
   total_ns_ += interval.length_ns();
+  rows_->each_part(thread, interval, [&](const Interval& part, bool sampled) {
+    if (sampled) return add_sampled(thread, part);
+    pair_row_ = kNone;
+    each_state(thread, part,
+               [&](int64_t begin_ns, int64_t end_ns, size_t stratum) { far_ns_[stratum] += end_ns - begin_ns; });
+  });
+}
+
+void HostCodeTimes::add_sampled(uint32_t thread, const Interval& interval) {
   const HostSamples& samples = trace_->host_sampling.samples;
   const Rows rows = rows_->samples_in(thread, interval.begin_ns, interval.end_ns);
   const auto period = [&](int64_t time_ns) { return rows_->period_ns(thread, time_ns); };

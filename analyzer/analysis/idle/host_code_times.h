@@ -10,6 +10,7 @@
 // The sampled time is divided over the stacks by their samples. If the log has the states of the thread, running,
 // runnable and blocked time are exact, and each is divided over the samples in it. If there are fewer samples than
 // their period explains, only the time that they represent is divided. The rest is not sampled, and is never spread.
+// No sample reaches into time in which sampling was off (prof ctl PID samples).
 //
 // O(log n) for each piece and O(1) for each sample. Memory: at most 8 bytes for each sample, and the different stacks.
 #pragma once
@@ -20,7 +21,9 @@
 #include "analyzer/model/host_samples.h"
 #include "analyzer/model/trace.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -48,7 +51,24 @@ class HostSampleRows {
   // Rows of the samples of a thread in [begin, end).
   Rows samples_in(uint32_t thread, int64_t begin_ns, int64_t end_ns) const;
   // Mean time between two samples of the thread's process at that time; 0: it was not sampled.
-  double period_ns(uint32_t thread, int64_t time_ns) const;
+  double period_ns(uint32_t thread, int64_t time_ns) const {
+    const Rate* const rate = rate_at(thread, time_ns);
+    return rate == nullptr ? 0 : rate->period_ns;
+  }
+  // Calls take(part, sampled) for the parts of an interval in which the thread's process was sampled, or not, in order
+  // of time.
+  template <class Take> void each_part(uint32_t thread, const Interval& interval, Take&& take) const {
+    const std::vector<Rate>& rates = rates_[index(trace_.threads[thread].process)];
+    size_t next = after(rates, interval.begin_ns);
+    bool sampled = next != 0 && rates[next - 1].period_ns > 0;
+    for (int64_t now = interval.begin_ns; now < interval.end_ns; sampled = !sampled) {
+      while (next < rates.size() && (rates[next].period_ns > 0) == sampled) ++next;
+      const int64_t end_ns =
+          next == rates.size() ? interval.end_ns : std::clamp(rates[next].from_ns, now, interval.end_ns);
+      if (end_ns > now) take(Interval{now, end_ns}, sampled);
+      now = end_ns;
+    }
+  }
   // The time that a sample represents. The kernel samples running threads by their CPU time, with a period that
   // changes from time to time. If the states of the thread are known, it is the distance of the samples around it.
   double weight_ns(uint32_t thread, uint32_t row) const {
@@ -63,7 +83,23 @@ class HostSampleRows {
   }
 
  private:
-  bool starved(uint32_t thread) const { return starved_[index(trace_.threads[thread].process)]; }
+  struct Rate {
+    int64_t from_ns;
+    double period_ns;  // 0: off
+    bool starved;      // samples are taken only while the GPUs seem to wait
+  };
+  // Index of the first rate that begins after that time.
+  static size_t after(const std::vector<Rate>& rates, int64_t time_ns) {
+    const auto is_before = [&](const Rate& rate) { return rate.from_ns <= time_ns; };
+    return static_cast<size_t>(std::partition_point(rates.begin(), rates.end(), is_before) - rates.begin());
+  }
+  // Null: the thread's process was not sampled yet.
+  const Rate* rate_at(uint32_t thread, int64_t time_ns) const {
+    const std::vector<Rate>& rates = rates_[index(trace_.threads[thread].process)];
+    const size_t next = after(rates, time_ns);
+    return next == 0 ? nullptr : &rates[next - 1];
+  }
+  void find_variation(uint32_t thread);
   void find_weights(uint32_t thread);
 
   const Trace& trace_;
@@ -71,9 +107,8 @@ class HostSampleRows {
   std::vector<float> weights_;                         // by row of the samples; 0: the period. Empty: no states
   std::vector<double> variation_, running_variation_;  // by ThreadId
   std::vector<bool> recorded_;                         // by ProcessId
-  std::vector<bool> starved_;           // by ProcessId: samples were taken only while its GPUs seemed to wait
-  std::vector<Rows> samples_, states_;  // by ThreadId
-  std::vector<std::vector<std::pair<int64_t, double>>> rates_;  // by ProcessId: since when, period
+  std::vector<Rows> samples_, states_;                 // by ThreadId
+  std::vector<std::vector<Rate>> rates_;               // by ProcessId, then by time
 };
 
 inline const HostSampleRows& host_sample_rows(const Views& views) { return views.derived<HostSampleRows>(); }
@@ -157,6 +192,7 @@ class HostCodeTimes {
     uint64_t samples = 0;
     Weights weights{};
   };
+  void add_sampled(uint32_t thread, const Interval& interval);
   // The strata of an interval whose samples are known to represent it, or not.
   template <class Take> void each_state(uint32_t thread, const Interval& interval, Take&& take) const;
   Counted& counted(const HostCode& code);

@@ -461,8 +461,28 @@ class Taker {
                     "shown: {} samples "
                     "({}) of threads that waited",
                     running, scaled_time(whole_ns(running_ns)), other, scaled_time(whole_ns(other_ns))));
-    if (trace_.host_sampling.starved_only)
-      notes_.emplace_back("host samples were taken only while no device had anything outstanding");
+    note_rates();
+  }
+
+  // How representative the samples are: prof ctl may have changed their rate.
+  void note_rates() {
+    const HostSampling& sampling = trace_.host_sampling;
+    size_t starved = sampling.starved_only && sampling.rates.empty() ? 1 : 0, others = 0, again = 0;
+    for (size_t i = 0; i < sampling.rates.size(); ++i) {
+      if (sampling.rates[i].period_ns <= 0) continue;
+      ++(sampling.rates[i].starved_only ? starved : others);
+      const bool is_again =
+          i != 0 && sampling.rates[i - 1].process == sampling.rates[i].process && sampling.rates[i - 1].period_ns <= 0;
+      if (is_again) ++again;
+    }
+    if (starved != 0)
+      notes_.push_back(fmt::format("{}host samples were taken only while no device had anything outstanding",
+                                   others == 0 ? "" : "in a part of the run or of the processes, "));
+    if (again != 0)
+      notes_.push_back(fmt::format(
+          "host samples were switched off and on again, or got another rate, {} times while the program ran; time "
+          "without them is not shown",
+          again));
   }
 
   const AnalysisInput& input_;

@@ -119,6 +119,8 @@ void open_marks(Marks marks, uint64_t least_pause, uint32_t every) {
   g_placing.store(0, std::memory_order_relaxed);
 }
 
+void mark_every_launch(bool each) { g_mark_every.store(each ? 1 : kMarkEvery, std::memory_order_relaxed); }
+
 void stop_marks(bool destroy_events) {
   if (!g_marks_on.exchange(false) || !destroy_events) return;
   const int saved = errno;

@@ -35,6 +35,8 @@ inline constexpr uint64_t kMarkShare = 512, kMostPauses = 8;
 enum class Marks { None, Events, Values };
 // `least_pause`: in ticks, between two marks of a stream. `every`: operations.
 void open_marks(Marks marks, uint64_t least_pause, uint32_t every = kMarkEvery);
+// Host samples begin or end to be taken in starved time only.
+void mark_every_launch(bool each);
 inline constexpr std::atomic<uint32_t>& g_mark_every = g_every_launch.mark_every;
 inline constexpr std::atomic<bool>& g_marks_on = g_every_launch.marks_on;  // set when a recording starts
 inline constexpr std::atomic<uint64_t>& g_mark_pause =

@@ -75,6 +75,17 @@ with tempfile.TemporaryDirectory(prefix="prof-blame-") as name:
     blame("a rank is missing", 4, "no log.*: 1", logs=[folder / "r0.plog", folder / "r2.plog"])
     blame("one rank", 4, "2 of 3 ranks", logs=[folder / "r0.plog"])
 
+    # A job that hangs without host samples gets them by prof ctl.
+    folder = root / "without_samples"
+    ranks = job(folder, PROF_COLLECTIVES="1", PROF_STACKS="off", PROF_HOST_SAMPLES="off")
+    try:
+        blame("without samples", 3, "threads were not sampled", named[0], logs=[folder])
+        subprocess.run([options.prof, "ctl", folder, "samples", "50"], check=True, timeout=240)
+        time.sleep(0.5)
+        blame("samples on request", 3, *named, logs=[folder])
+    finally:
+        end(ranks)
+
     folder = root / "plain"
     end(job(folder))
     blame("nothing recorded", 4, "prof record --collectives 1 records them", logs=[folder])

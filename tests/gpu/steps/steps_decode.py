@@ -1,6 +1,7 @@
 """The cost of recording programs that are limited by the host: GPT-2 decodes token by token, eager and with CUDA
-graphs, and for requests of a server; all variants in turn. PROF_BUDGET is not among them: it limits the cost
-to a share of the run, and here a process waits most of its run for the others (steps budget…)."""
+graphs, and for requests of a server; all variants in turn. Steps of their own (decode_samples_…) decide the limit of
+host samples inside processes. PROF_BUDGET is not among the variants: it limits the cost to a share of the run, and here
+a process waits most of its run for the others (steps budget…)."""
 import collections
 import os
 import resource
@@ -10,16 +11,20 @@ import stats
 from lab import APPS_FOLDER, Skipped
 from steps_host_samples import MAX_HOST_SAMPLES
 from steps_overhead import MAX_FULL_OVER_CUPTI, Alternation, cost_table, limit_of_ratio
+from switched_samples import Loops, switched_samples
 
 class Mode(typing.NamedTuple):
-    """A way to decode: tokens or requests of a round; for the limits, sets of processes and their rounds. A process
-    takes 13 to 45 ms for a round and what comes before it."""
+    """A way to decode: tokens or requests of a round; for the limit of full, sets of processes and their rounds. A
+    process takes 13 to 45 ms for a round and what comes before it. `switched`: of rounds with and without host samples,
+    0.1 s and more each."""
     loop: str
     sets: int
     rounds: int
+    switched: Loops
 
 
-MODES = {"eager": Mode("3", 8, 80), "graph": Mode("16", 3, 60), "server": Mode("1", 6, 40)}
+MODES = {"eager": Mode("3", 8, 80, Loops("27", "8")), "graph": Mode("16", 3, 60, Loops("170", "50")),
+         "server": Mode("1", 6, 40, Loops("6", "2"))}
 TABLE_ROUNDS, TABLE_COPIES = 30, 2
 LIMIT_COPIES = 4
 
@@ -29,7 +34,17 @@ def decode(mode):
     def step_of_mode(lab, step):
         if lab.sim:
             raise Skipped("needs a GPU")
-        one_mode(lab, step, mode, *MODES[mode])
+        one_mode(lab, step, mode, *MODES[mode][:3])
+    return step_of_mode
+
+
+def decode_samples(mode):
+    """The step that decides the limit of host samples in one mode, in 60 s."""
+    def step_of_mode(lab, step):
+        if lab.sim:
+            raise Skipped("needs a GPU")
+        command = [lab.python, os.path.join(APPS_FOLDER, "decode_app.py"), mode]
+        switched_samples(lab, step, f"decode-{mode}-samples", command, MODES[mode].switched, MAX_HOST_SAMPLES)
     return step_of_mode
 
 
@@ -61,12 +76,11 @@ def one_mode(lab, step, mode, loop, sets, rounds):
     what = "request" if mode == "server" else "token"
     cost_table(step, f"{mode}: time of a {what}, {TABLE_ROUNDS} rounds a process of {loop}; the intervals are between processes",
                measure(chosen, 1, TABLE_ROUNDS, TABLE_COPIES), "wall_ns", "us", per=1e3, ratio=stats.ratio_of_processes)
-    samples = measure(["CUPTI alone", "full", "--host-samples starved"], sets, rounds, LIMIT_COPIES)
+    samples = measure(["CUPTI alone", "full"], sets, rounds, LIMIT_COPIES)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     step.figure("processor seconds of all processes", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     step.figure("for the limits: processes of each variant, rounds of each", f"{len(samples['full'])}, {rounds}")
     limit_of_ratio(step, samples, "full", "CUPTI alone", MAX_FULL_OVER_CUPTI)
-    limit_of_ratio(step, samples, "--host-samples starved", "full", MAX_HOST_SAMPLES)
 
 
 def server_idle(lab, step):

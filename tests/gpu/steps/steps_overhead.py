@@ -214,11 +214,15 @@ def cost_table(step, title, samples, key, unit, per=1.0, ratio=stats.ratio):
 
 def limit_of_ratio(step, samples, over, under, most, key="wall_ns"):
     """The check that all of the interval of over ÷ under is at most `most`."""
-    if over not in samples or under not in samples:
-        return
-    found = stats.ratio_of_processes(pick(samples[over], key), pick(samples[under], key))
+    if over in samples and under in samples:
+        found = stats.ratio_of_processes(pick(samples[over], key), pick(samples[under], key))
+        check_ratio(step, f"{over} / {under}", found, most)
+
+
+def check_ratio(step, what, found, most):
+    """`found`: (ratio, low, high)"""
     result = stats.verdict(found, most)
-    step.check(f"{over} / {under}", result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
+    step.check(what, result == "pass", f"{interval(found)}: {result}", f"all of the 95 % interval <= {most}")
 
 
 def gate_of_processes(lab, step, ratios, full, processes, of_full):

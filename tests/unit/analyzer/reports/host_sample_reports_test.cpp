@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -119,6 +120,30 @@ TEST(HostSampleReports, HostTimeHasAllSampledThreadsOfAProcessThatLaunchesNothin
   run.options.metric = "host-time";
   const Table host = run.report(report_hot_stacks);
   EXPECT_EQ(row_text(host, 0, {"self", "function"}), "20000000 | tokenize");
+}
+
+TEST(HostSampleReports, HostTimeNotesThatTheRateChanged) {
+  const auto note_of = [](std::vector<HostSamplingRate> rates) {
+    Sampled run;
+    run.trace.host_sampling.rates = std::move(rates);
+    run.options.metric = "host-time";
+    std::string notes;
+    for (const std::string& note : run.report(report_hot_stacks).notes) {
+      if (note.find("outstanding") != std::string::npos || note.find("switched") != std::string::npos)
+        notes += note + "\n";
+    }
+    return notes;
+  };
+  const ProcessId one{0};
+  EXPECT_EQ(note_of({{one, 0, 1e6, false, false}, {one, 50'000'000, 0, false, false}}), "");
+  EXPECT_EQ(note_of({{one, 0, 1e6, true, false}, {one, 50'000'000, 0, true, false}}),
+            "host samples were taken only while no device had anything outstanding\n");
+  EXPECT_EQ(
+      note_of({{one, 0, 1e6, false, false}, {one, 9'000'000, 0, false, false}, {one, 10'000'000, 1e6, true, false}}),
+      "in a part of the run or of the processes, host samples were taken only while no device had anything "
+      "outstanding\n"
+      "host samples were switched off and on again, or got another rate, 1 times while the program ran; time "
+      "without them is not shown\n");
 }
 
 }  // namespace

@@ -74,6 +74,51 @@ TEST(HostCodeTimes, TimeFarFromEverySampleIsNotSampled) {
   EXPECT_EQ(run.divided({{20'000, 90'000}}), "not sampled 70000 0 0 0");
 }
 
+// prof ctl PID samples: sampled from 10000 to 20000 and from 22000 to 30000, then at another rate.
+struct SwitchedRun : SampledRun {
+  SwitchedRun() : SampledRun(1000) {
+    for (const auto& [from_ns, period_ns] : std::vector<std::pair<int64_t, double>>{
+             {10'000, 1000}, {20'000, 0}, {22'000, 1000}, {30'000, 0}, {30'000, 250}})
+      trace.host_sampling.rates.push_back({ProcessId{0}, from_ns, period_ns, false, false});
+    for (int64_t time = 10'500; time < 30'000; time += 1000) {
+      if (time < 20'000 || time > 22'000) sample(time, time < 20'000 ? 1 : 2);
+    }
+    for (int64_t time = 30'125; time < 40'000; time += 250) sample(time, 3);
+  }
+};
+
+TEST(HostCodeTimes, TimeInWhichSamplingWasOffIsNotSampledHoweverNearSamplesAre) {
+  SwitchedRun run;
+  EXPECT_EQ(run.divided({{0, 30'000}}),
+            "stack 1 running 10 samples 10000\n"
+            "stack 2 running 8 samples 8000\n"
+            "not sampled 12000 0 0 0");
+  EXPECT_EQ(run.divided({{20'100, 21'900}}), "not sampled 1800 0 0 0");
+  EXPECT_EQ(run.divided({{9'000, 10'000}}), "not sampled 1000 0 0 0");
+}
+
+TEST(HostCodeTimes, TimeWithoutSamplingCountsInTheStateOfItsThread) {
+  SwitchedRun run;
+  run.state(0, 30'000, HostState::Running);
+  run.state(30'000, 40'000, HostState::Blocked);
+  EXPECT_EQ(run.divided({{0, 30'000}}),
+            "stack 1 running 10 samples 10000\n"
+            "stack 2 running 8 samples 8000\n"
+            "not sampled 12000 12000 0 0");
+}
+
+TEST(HostCodeTimes, SamplesRepresentThePeriodsOfTheRateWithWhichTheyWereTaken) {
+  SwitchedRun run;
+  EXPECT_EQ(run.divided({{22'000, 40'000}}),
+            "stack 3 running 40 samples 10000\n"
+            "stack 2 running 8 samples 8000\n"
+            "not sampled 0 0 0 0");
+  run.state(10'000, 40'000, HostState::Running);
+  const HostSampleRows rows(run.trace, run.views());
+  for (uint32_t row = 0; row < 18; ++row) EXPECT_EQ(rows.weight_ns(0, row), 1000) << row;
+  for (uint32_t row = 18; row < 58; ++row) EXPECT_EQ(rows.weight_ns(0, row), 250) << row;
+}
+
 TEST(HostCodeTimes, ShortPiecesAreRepresentedByTheSamplesOfOthers) {
   SampledRun run(1000);
   std::vector<Interval> pieces;
