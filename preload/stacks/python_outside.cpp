@@ -98,12 +98,12 @@ struct KnownPlace {
 };
 constexpr uint32_t kPlaces = 4096;
 
-// The caller of a function in the same run of the loop, as chains showed it.
+// The caller of a function in the same run of the loop, as chains showed it, and the position of the call.
 struct KnownCaller {
-  uint64_t code, caller, position;  // caller 0: the run began with the function
-  uint32_t seen;
-  bool varies, position_varies;
-  bool starts_runs;  // through code that is not Python
+  uint64_t code, caller, position;        // caller 0: the run began with the function
+  uint32_t seen, seen_at_position;        // since the last change
+  uint32_t changes, changes_of_position;  // so far
+  bool starts_runs;                       // through code that is not Python
 };
 constexpr uint32_t kCallers = 2048;
 
@@ -442,8 +442,8 @@ uint32_t place_of(const PythonInterpreter& python, const PythonLayout& layout, c
 }
 
 // The copy has the frame that each run of the loop was at. The callers of that frame in the same run are known only
-// from the chain, which may have got others since. They are written if the function had no other caller in all chains
-// that were read so far.
+// from the chain, which may have got others since. They are written if the function has had the same caller in the last
+// chains: in 16, or in four times as many after each other caller, up to three.
 uint64_t caller_of(uint32_t index) {
   const bool begins = g_chain.frame[index].entry || index + 1 == g_chain.count;
   return begins ? 0 : g_chain.frame[index + 1].code;
@@ -454,13 +454,18 @@ KnownCaller& known_caller(uint64_t code) {
   return g_callers[(code >> 4) * 0x9e3779b97f4a7c15 >> 53];
 }
 
+bool is_enough(uint32_t seen, uint32_t changes) {
+  constexpr uint32_t kEnough = 16, kMostChanges = 3;
+  return changes <= kMostChanges && seen >= kEnough << 2 * changes;
+}
+
 bool has_one_caller(uint32_t index) {
-  constexpr uint32_t kEnough = 16;
   const KnownCaller& known = known_caller(g_chain.frame[index].code);
-  if (known.code != g_chain.frame[index].code || known.caller != caller_of(index) || known.varies ||
-      known.seen < kEnough)
+  if (known.code != g_chain.frame[index].code || known.caller != caller_of(index) ||
+      !is_enough(known.seen, known.changes))
     return false;
-  if (known.caller != 0 && known.position_varies) g_chain.shown[index + 1] = kNoPosition;
+  if (known.caller != 0 && !is_enough(known.seen_at_position, known.changes_of_position))
+    g_chain.shown[index + 1] = kNoPosition;
   return true;
 }
 
@@ -478,11 +483,20 @@ void learn_callers(uint32_t first, bool suspended) {
     if (code == 0) continue;
     const uint64_t position = caller != 0 ? g_chain.shown[i + 1] : 0;
     KnownCaller& known = known_caller(code);
-    if (known.code != code) known = {code, caller, position, 0, false, false, false};
+    if (known.code != code) known = {code, caller, position, 0, 0, 0, 0, false};
     known.starts_runs |= i == first ? suspended : (g_chain.frame[i - 1].code == 0 || g_chain.frame[i - 1].entry);
-    known.varies |= known.caller != caller;
-    known.position_varies |= known.position != position;
+    if (known.caller != caller) {
+      known.caller = caller;
+      known.seen = 0;
+      ++known.changes;
+    }
+    if (known.position != position) {
+      known.position = position;
+      known.seen_at_position = 0;
+      ++known.changes_of_position;
+    }
     ++known.seen;
+    ++known.seen_at_position;
   }
 }
 

@@ -386,7 +386,8 @@ def check_gil(options, checks, folder):
 
 # Which function of moving_calls.py calls which.
 CALLERS = {"add": {"Leaf.__call__"}, "Leaf.__call__": {"Branch.__call__"},
-           "Branch.__call__": {"Branch.__call__", "Tree.__call__"}, "Tree.__call__": {"handle"}}
+           "Branch.__call__": {"Branch.__call__", "Tree.__call__"}, "Tree.__call__": {"answer"},
+           "answer": {"handle", "warm_up"}, "warm_up": {"handle"}}
 
 
 UNKNOWN = "[Python frames not known]"
@@ -451,15 +452,17 @@ def check_moving(options, checks, folder):
         if log is None:
             return
         serving = with_handle = partial = 0
-        wrong_chains = []
+        wrong_chains, answered = [], collections.Counter()
         for _, _, frames, is_partial in samples:
             chain = [place[0] for place, _ in frames]
             partial += is_partial
             with_handle += "handle" in chain
             serving += "handle" in chain or not chain
-            known = [name for name in chain if name != UNKNOWN]
-            wrong = [pair for pair in zip(known, known[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]]]
+            wrong = [pair for pair in zip(chain, chain[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]] | {UNKNOWN}]
             wrong_chains += [chain] if wrong else []
+            answered.update(outer for inner, outer in zip(chain, chain[1:]) if inner == "answer" and outer != "warm_up")
+        checks.that(answered["handle"] > 50 and answered["handle"] >= 2 * answered[UNKNOWN],
+                    f"{python}: callers of answer(), which has only one since it was warm: {answered}")
         # The frames are read while the thread runs: docs/host_samples.md has the measured share.
         checks.that(len(wrong_chains) <= 2, f"{python}: chains that cannot exist: {wrong_chains}")
         print(f"{python}: {len(samples)} samples, {len(wrong_chains)} wrong, {serving} while it serves or without "
