@@ -259,6 +259,38 @@ class InsideProcesses(unittest.TestCase):
         with self.assertRaises(ValueError):
             stats.ratio_of_neighbours([[1, 2]], [[1, 2]])
 
+    @staticmethod
+    def launches(lost_us, seed, seconds=10):
+        """Launches 30 us apart with noise, and moments 10 ms apart; after each moment the program loses some time."""
+        draw = random.Random(seed)
+        launches, moments, now, next_moment = [], [], 0.0, 5000.0
+        while now < seconds * 1e6:
+            now += draw.expovariate(1 / 30)
+            if now >= next_moment:
+                moments.append(next_moment)
+                now += lost_us
+                next_moment += draw.uniform(5000, 15000)
+            launches.append(now)
+        return launches, moments
+
+    def test_the_time_lost_after_each_moment_is_found(self):
+        for seed in range(5):
+            for true in (0, 50, 200):
+                found, low, high = stats.lost_after(*self.launches(true, seed), 2000, resamples=300)
+                self.assertLess(high - low, 60)
+                self.assertLess(abs(found - true), 45, f"{seed}: {found} for {true}")
+
+    def test_its_interval_holds_the_truth_about_as_often_as_it_says(self):
+        held = 0
+        for seed in range(60):
+            _, low, high = stats.lost_after(*self.launches(50, seed, 4), 2000, resamples=200)
+            held += low <= 50 <= high
+        self.assertGreaterEqual(held, 51)
+
+    def test_few_moments_show_no_lost_time(self):
+        with self.assertRaises(ValueError):
+            stats.lost_after([1, 2, 3], [2], 1)
+
     def test_each_round_is_switched_and_warmed_up_and_the_first_pair_is_left_out(self):
         done = []
 

@@ -44,7 +44,8 @@ def decode_samples(mode):
         if lab.sim:
             raise Skipped("needs a GPU")
         command = [lab.python, os.path.join(APPS_FOLDER, "decode_app.py"), mode]
-        switched_samples(lab, step, f"decode-{mode}-samples", command, MODES[mode].switched, MAX_HOST_SAMPLES)
+        switched_samples(lab, step, f"decode-{mode}-samples", command, MODES[mode].switched, MAX_HOST_SAMPLES,
+                         launches=mode != "graph")
     return step_of_mode
 
 

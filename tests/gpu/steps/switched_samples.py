@@ -1,17 +1,21 @@
-"""The cost of host samples inside processes: rounds with samples and without them in turn, switched by `prof ctl`.
-Processes differ from each other by 2 to 3 %, neighbouring rounds of one process much less."""
+"""The cost of host samples inside processes: rounds with samples and without them in turn, switched by `prof ctl`, and
+the time that a program which launches all the time loses after each sample. Processes differ from each other by 2 to 3 %.
+Neighbouring rounds of one process differ less, but on a virtual machine whose cores change their speed still by some
+per cent."""
 import collections
 import json
 import math
 import random
+import re
 import time
 
 import plog
 import stats
-from steps_overhead import Server, check_ratio
+from steps_overhead import Server, check_ratio, interval
 
 HZ = 99  # of "starved"
 LEAST_PAIRS = 10  # of rounds, for each process
+AFTER_US = 2000  # after a sample, the caches are cold for a while
 
 Round = collections.namedtuple("Round", "on begin_ns end_ns value")  # CLOCK_MONOTONIC; the program's answer
 
@@ -67,6 +71,30 @@ def sample_times(path):
             for r in records if type(r).__name__ == "host_sample" and r.thread == 1]
 
 
+def launches_and_samples(lab, log):
+    """Times in us, from some moment: of the first thread's launches, and of its samples while it ran."""
+    launches, samples, ticks_per_us = [], [], 1.0
+    for line in lab.run_prof(["dump", log]).stdout.splitlines():
+        kind, _, fields = line.partition(" ")
+        if kind == "header":
+            ticks_per_us = int(re.search(r"ticks_per_second=(\d+)", fields)[1]) / 1e6
+        elif kind.endswith("_launch") and fields.startswith("end="):
+            launches.append(int(re.match(r"end=(\d+)", fields)[1]) / ticks_per_us)
+        elif kind == "host_sample" and (found := re.match(r"time=(\d+) thread=1 state=0", fields)):
+            samples.append(int(found[1]) / ticks_per_us)
+    return sorted(launches), sorted(samples)
+
+
+def check_time_after_samples(lab, step, logs, most):
+    """`most`: the limit, as a ratio. The intervals of processes are independent."""
+    lost = [stats.lost_after(*launches_and_samples(lab, log), AFTER_US) for log in logs]
+    middle = sum(each[0] for each in lost) / len(lost)
+    half = math.sqrt(sum((each[2] - each[1]) ** 2 for each in lost)) / 2 / len(lost)
+    step.figure("time that the program loses in 2 ms after a sample", f"{middle:.0f} ({middle - half:.0f}–{middle + half:.0f})", "us")
+    found = tuple(1 + HZ * us / 1e6 for us in (middle, middle - half, middle + half))
+    check_ratio(step, f"1 + {HZ} samples a second x the time lost after each", found, most)
+
+
 def samples_in(times_ns, rounds):
     return sum(1 for ns in times_ns if any(r.begin_ns <= ns < r.end_ns for r in rounds))
 
@@ -107,9 +135,10 @@ class TimedServer(Server):
         return answer
 
 
-def switched_samples(lab, step, name, command, loops, most, key="wall_ns", processes=4, pairs=60, seconds=40):
-    """The check that all of the interval of rounds with samples ÷ rounds without is at most `most`. `seconds`: limit for
-    all rounds."""
+def switched_samples(lab, step, name, command, loops, most, key="wall_ns", processes=4, pairs=60, seconds=40, launches=False):
+    """The check that all of the interval of rounds with samples ÷ rounds without is at most `most`. `launches`: the
+    program launches all the time, so the time after each sample is checked, and the ratio is a figure. `seconds`: limit
+    for all rounds."""
     folders = [lab.fresh(name, f"switched-{number}") for number in range(processes)]
     servers = []
     try:
@@ -133,5 +162,8 @@ def switched_samples(lab, step, name, command, loops, most, key="wall_ns", proce
     step.figure("switched samples: median time with samples and without",
                 f"{stats.median(sum(over, [])):,.0f}, {stats.median(sum(under, [])):,.0f}", "ns")
     check_samples(lab, step, [lab.logs(folder)[0] for folder in folders], found, [server.loop_ns for server in servers])
-    check_ratio(step, "rounds with --host-samples starved / rounds without, in the same processes",
-                stats.ratio_of_neighbours(over, under), most)
+    what, ratio = "rounds with --host-samples starved / rounds without, in the same processes", stats.ratio_of_neighbours(over, under)
+    if not launches:
+        return check_ratio(step, what, ratio, most)
+    step.figure(what, interval(ratio))
+    check_time_after_samples(lab, step, [lab.logs(folder)[0] for folder in folders], most)
