@@ -225,7 +225,10 @@ template <class Take> void HostCodeTimes::each_state(uint32_t thread, const Inte
   for (; now < interval.end_ns && row < of.last && states.begin_ns[row] < interval.end_ns; ++row) {
     if (states.begin_ns[row] > now) take(now, states.begin_ns[row], kUnknown);
     const int64_t begin_ns = std::max(now, states.begin_ns[row]), end_ns = std::min(ends[row], interval.end_ns);
-    if (end_ns > begin_ns) take(begin_ns, end_ns, static_cast<size_t>(states.state[row]));
+    const auto length = static_cast<double>(end_ns - begin_ns);
+    const bool is_long =
+        states.state[row] == HostState::Blocked && length >= kLongWait * rows_->period_ns(thread, begin_ns);
+    if (end_ns > begin_ns) take(begin_ns, end_ns, is_long ? kBlockedLong : static_cast<size_t>(states.state[row]));
     now = std::max(now, end_ns);
   }
   if (now < interval.end_ns) take(now, interval.end_ns, kUnknown);
@@ -269,8 +272,8 @@ void HostCodeTimes::add_sampled(uint32_t thread, const Interval& interval) {
       until(std::max(time_ns, now));
       reach_ns = std::max(reach_ns, time_ns + reach);
       HostCode code{samples.stack[row], samples.detail[row], samples.state[row], samples.blocked_in[row]};
-      if (stratum != kUnknown && static_cast<size_t>(code.state) != stratum)
-        code = {code.stack, {}, static_cast<HostState>(stratum), BlockedIn::None};
+      if (stratum != kUnknown && code.state != state_of(stratum))
+        code = {code.stack, {}, state_of(stratum), BlockedIn::None};
       Counted& counted = this->counted(code);
       ++counted.samples;
       counted.weights[stratum].add(weight);
@@ -393,10 +396,11 @@ HostCodeDivision HostCodeTimes::divide(const std::function<uint32_t(uint32_t)>& 
     rounded += to.time_ns;
   }
   division.not_sampled_ns = total_ns_ - rounded;
-  for (size_t s = 0; s < kUnknown; ++s) {
-    const int64_t state_ns = reached_ns_[s] + far_ns_[s];
-    division.not_sampled_in_state_ns[s] =
-        std::clamp<int64_t>(state_ns - whole_ns(sampled[s]), 0, std::max<int64_t>(0, division.not_sampled_ns));
+  for (size_t s = 0; s < kStrata; ++s) {
+    if (s == kUnknown) continue;
+    int64_t& missing_ns = division.not_sampled_in_state_ns[static_cast<size_t>(state_of(s))];
+    missing_ns += std::max<int64_t>(0, reached_ns_[s] + far_ns_[s] - whole_ns(sampled[s]));
+    missing_ns = std::min(missing_ns, std::max<int64_t>(0, division.not_sampled_ns));
   }
   std::stable_sort(division.groups.begin(), division.groups.end(),
                    [](const HostCodeTime& a, const HostCodeTime& b) { return a.time_ns > b.time_ns; });

@@ -8,8 +8,10 @@
 //                                          not sampled
 //
 // The sampled time is divided over the stacks by their samples. If the log has the states of the thread, running,
-// runnable and blocked time are exact, and each is divided over the samples in it. If there are fewer samples than
-// their period explains, only the time that they represent is divided. The rest is not sampled, and is never spread.
+// runnable and blocked time are exact, and each is divided over the samples in it. Long waits are divided by
+// themselves: each of them has a sample, while short ones have fewer than their time explains if the recorder is late.
+// If there are fewer samples than their period explains, only the time that they represent is divided. The rest is not
+// sampled, and is never spread.
 // No sample reaches into time in which sampling was off (prof ctl PID samples).
 //
 // O(log n) for each piece and O(1) for each sample. Memory: at most 8 bytes for each sample, and the different stacks.
@@ -154,6 +156,8 @@ class HostCodeTimes {
  public:
   // A sample represents at most so many mean periods before it, and as many after it.
   static constexpr double kReach = 4;
+  // A wait of so many mean periods has a sample: the recorder's periods are at most 1.5 times the mean.
+  static constexpr double kLongWait = 1.6;
 
   explicit HostCodeTimes(const Trace& trace, const HostSampleRows& rows) : trace_(&trace), rows_(&rows) {}
 
@@ -169,8 +173,12 @@ class HostCodeTimes {
   HostCodeDivision divide(const std::function<uint32_t(uint32_t)>& group) const;
 
  private:
-  // Time of one state: Running, Runnable, Blocked or kUnknown. Weights are the periods of samples.
-  static constexpr size_t kUnknown = 3, kStrata = 4;
+  // Time of one state: Running, Runnable, Blocked (short waits), kUnknown or kBlockedLong. Weights are the periods of
+  // samples.
+  static constexpr size_t kUnknown = 3, kBlockedLong = 4, kStrata = 5;
+  static HostState state_of(size_t stratum) {
+    return stratum == kBlockedLong ? HostState::Blocked : static_cast<HostState>(stratum);
+  }
   struct Weight {
     double sum = 0, squares = 0;
     void add(double weight) { sum += weight, squares += weight * weight; }

@@ -158,6 +158,23 @@ TEST(HostCodeTimes, StatesOfTheThreadBoundTheTime) {
             "not sampled 1000 0 1000 0");
 }
 
+// The recorder may be too late for a short wait.
+TEST(HostCodeTimes, LongWaitsDoNotGetTheTimeOfShortOnesWithoutSamples) {
+  SampledRun run(1000);
+  for (int64_t begin = 0; begin < 100'000; begin += 10'000) {
+    for (int64_t time = begin + 500; time < begin + 5000; time += 1000)
+      run.sample(time, 2, HostState::Blocked, BlockedIn::Sleep);
+    for (int64_t time = begin + 5500; time < begin + 9500; time += 1000) run.sample(time, 1);
+    run.state(begin, begin + 5000, HostState::Blocked);
+    run.state(begin + 5000, begin + 9500, HostState::Running);
+    run.state(begin + 9500, begin + 10'000, HostState::Blocked);
+  }
+  EXPECT_EQ(run.divided({{0, 100'000}}),
+            "stack 2 sleeping 50 samples 50000\n"
+            "stack 1 running 40 samples 45000\n"
+            "not sampled 5000 0 0 5000");
+}
+
 TEST(HostCodeTimes, ASampleIsInTheStateThatTheKernelReported) {
   SampledRun run(1000);
   run.sample(500, 1);
