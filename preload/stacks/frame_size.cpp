@@ -74,7 +74,7 @@ FrameSize frame_size(const uint8_t* code, size_t bytes, uint64_t saved) {
     // sub $N, %rsp
     int32_t number = 0;
     if (opcode == 0x83 && i + 4 <= bytes) {
-      number = static_cast<int8_t>(code[i + 3]);
+      number = code[i + 3] < 0x80 ? code[i + 3] : -1;
     } else if (opcode == 0x81 && i + 7 <= bytes) {
       std::memcpy(&number, code + i + 3, sizeof number);
     }
