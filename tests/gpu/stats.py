@@ -99,8 +99,8 @@ def ratio_of_neighbours(over, under, resamples=2000, seed=1):
 def lost_after(events, moments, window, resamples=1000, seed=1):
     """Time that a program loses after each of these moments: (lost, low, high), with a 95 % bootstrap interval.
 
-    `events`: sorted times of what the program does all the time, its launches; `moments`: sorted times that do not depend
-    on the program, 2 * `window` apart or more (others are left out). A program that loses no time has as many events in
+    `events`: sorted times of what the program does all the time, its launches; `moments`: sorted times that do not
+    depend on the program, 2 * `window` apart or more (others are left out). A program that loses no time has as many events in
     the window after a moment as in the window before it. All in one unit.
     """
     def count(begin, end):

@@ -216,7 +216,8 @@ def check_python(options, checks, folder):
     inside = lambda samples, name: [s for s in samples if any(frame[0] == name for frame in s)]
     running, blocked = of(RUNNING), of(BLOCKED)
     rows = {}
-    for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8), ("count_in_c", running, 0.95), ("rest", blocked, 0.95),
+    for name, samples, share in [("tokenize", running, 0.6), ("count_letters", running, 0.8),
+                                 ("count_in_c", running, 0.95), ("rest", blocked, 0.95),
                                  ("rest_in_library", blocked, 0.95)]:
         found = inside(samples, name)
         rows[name] = len(found)
@@ -243,9 +244,11 @@ def check_waits(options, checks, folder):
     of = lambda state, blocked="": [s for s in log.samples if s["thread"] == thread and s["state"] == state and s.get("blocked_in", "") == blocked
                                     and "make_context" not in log.stack(s)]
     with_perf = "flags" not in log.rates[0] and not log.counters.get("host_samples_unavailable")
-    for name, blocked, function in [("sleep", SLEEP, "host_sleep"), ("library", SLEEP, "host_sleep_in_library"), ("pipe", PIPE, "host_read_pipe"), ("poll", POLL, "host_poll"),
+    for name, blocked, function in [("sleep", SLEEP, "host_sleep"), ("library", SLEEP, "host_sleep_in_library"),
+                                    ("pipe", PIPE, "host_read_pipe"), ("poll", POLL, "host_poll"),
                                     ("lock", LOCK, "host_lock"), ("join", THREAD, "host_join"), ("child", CHILD, "host_wait_child")]:
-        samples = [s for s in of(BLOCKED, blocked) if blocked != SLEEP or ("sleep_in_frame" in log.stack(s)) == (name == "library")]
+        in_library = name == "library"
+        samples = [s for s in of(BLOCKED, blocked) if blocked != SLEEP or ("sleep_in_frame" in log.stack(s)) == in_library]
         checks.time(name, len(samples), period, took[name])
         named = sum(1 for s in samples if f"< {function} <" in log.stack(s) and log.stack(s).endswith("_start"))
         checks.that(named >= 0.9 * len(samples), f"{name}: {named} of {len(samples)} samples lead from {function} to main: "
@@ -363,8 +366,8 @@ def check_owners(options, checks, folder):
 
 
 def check_gil(options, checks, folder):
-    """a thread that waits for the GIL, on each interpreter that has one: the thread that holds it is named, and charged with its
-    Python code"""
+    """a thread that waits for the GIL, on each interpreter that has one: the thread that holds it is named, and charged
+    with its Python code"""
     script = pathlib.Path(__file__).parents[1] / "python/gil.py"
     for python in pythons_to_sample():
         if runs_without_gil(python):
@@ -372,16 +375,19 @@ def check_gil(options, checks, folder):
         for old in pathlib.Path(folder).iterdir():
             old.unlink()
         done, logs = run(options, folder, [python, script])
-        checks.that(done.returncode == 0 and len(logs) == 1, f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
+        checks.that(done.returncode == 0 and len(logs) == 1,
+                    f"{python}: status {done.returncode}, {len(logs)} logs: {done.stderr}")
         if checks.wrong:
             return
         waits = [s for s in logs[0].samples if s["thread"] == "1" and s.get("blocked_in") == GIL]
         named = [s for s in waits if re.fullmatch(r"held by thread \d+", logs[0].detail(s))]
-        checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), f"{python}: {len(named)} of {len(waits)} waits name the holder")
+        shown = f"{python}: {len(named)} of {len(waits)} waits name the holder"
+        checks.that(len(waits) > 50 and len(named) >= 0.9 * len(waits), shown)
         rows, _ = idle_rows(options, folder)
         counts = [row for row in rows if row.get("awaited") and "count_forever" in (row["host_code"] or "")]
-        checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]), f"{python}: the holder's code is not named: {rows}")
-        print(f"{python}: {len(named)} of {len(waits)} waits name the holder")
+        checks.that(counts and re.fullmatch(r"thread \d+", counts[0]["awaited"]),
+                    f"{python}: the holder's code is not named: {rows}")
+        print(shown)
 
 
 # Which function of moving_calls.py calls which.
@@ -458,7 +464,8 @@ def check_moving(options, checks, folder):
             partial += is_partial
             with_handle += "handle" in chain
             serving += "handle" in chain or not chain
-            wrong = [pair for pair in zip(chain, chain[1:]) if pair[0] in CALLERS and pair[1] not in CALLERS[pair[0]] | {UNKNOWN}]
+            wrong = [(inner, outer) for inner, outer in zip(chain, chain[1:])
+                     if inner in CALLERS and outer not in CALLERS[inner] | {UNKNOWN}]
             wrong_chains += [chain] if wrong else []
             answered.update(outer for inner, outer in zip(chain, chain[1:]) if inner == "answer" and outer != "warm_up")
         checks.that(answered["handle"] > 50 and answered["handle"] >= 2 * answered[UNKNOWN],
@@ -551,36 +558,39 @@ def check_paths(options, checks, folder):
         checks.that(counts["other"] <= 2, f"{python}: {counts['other']} stacks have other loops than Python has runs")
 
 
-def check_never_synchronised(options, checks, folder):
-    """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
-    GPU is starved is sampled, by the analyzer's own count"""
-    done, logs = run(options, folder, [f"{options.programs}/host_workers", "busy"],
-                     {"PROF_HOST_SAMPLES": "starved", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 200000"})
+def run_starved(options, checks, folder, mode, rate, kernel_ns):
+    """the log of host_workers, whose kernels take that time on the simulated GPU. None: the run is wrong"""
+    done, logs = run(options, folder, [f"{options.programs}/host_workers", mode],
+                     {"PROF_HOST_SAMPLES": rate, "SIM_CLOCK": "real", "SIM": f"timed;kernel vector_add {kernel_ns}"})
     checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
     if checks.wrong:
-        return
+        return None
     if logs[0].counters.get("host_samples_unavailable"):
         print("perf events are refused here: running threads have no stacks")
         sys.exit(77)
+    return logs[0]
+
+
+def check_never_synchronised(options, checks, folder):
+    """a program that launches, works 10 ms on the host and never synchronises: at least 90 % of the time in which its
+    GPU is starved is sampled, by the analyzer's own count"""
+    log = run_starved(options, checks, folder, "busy", "starved", 200_000)
+    if log is None:
+        return
     rows, _ = idle_rows(options, folder)
     whole = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["gaps"])
     sampled = sum(row["time_ns"] for row in rows if row["cause"] == "outside any call" and row["host_code"] not in (None, "not sampled"))
     checks.that(whole > 1e9 and sampled >= 0.9 * whole, f"{sampled / 1e6:.0f} of {whole / 1e6:.0f} ms are sampled")
-    print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {logs[0].counters['depth_marks']} marks")
+    print(f"{sampled / max(1, whole):.1%} of the starved time is sampled; {log.counters['depth_marks']} marks")
 
 
 def check_rare(options, checks, folder):
     """samples that are rarer than the program's turns are kept only if the GPU waited when they were taken. The kernel
     ends 10 ms after the function that runs beside it, and a round looks at the GPU each 1 to 3 ms"""
-    done, logs = run(options, folder, [f"{options.programs}/host_workers", "turns"],
-                     {"PROF_HOST_SAMPLES": "starved:49", "SIM_CLOCK": "real", "SIM": "timed;kernel vector_add 30000000"})
-    checks.that(done.returncode == 0 and len(logs) == 1, f"status {done.returncode}, {len(logs)} logs: {done.stderr}")
-    if checks.wrong:
+    log = run_starved(options, checks, folder, "turns", "starved:49", 30_000_000)
+    if log is None:
         return
-    if logs[0].counters.get("host_samples_unavailable"):
-        print("perf events are refused here: running threads have no stacks")
-        sys.exit(77)
-    of = {name: sum(1 for s in logs[0].samples if name in logs[0].stack(s)) for name in ("compute_first", "compute_second")}
+    of = {name: sum(1 for s in log.samples if name in log.stack(s)) for name in ("compute_first", "compute_second")}
     print(of)
     checks.that(of["compute_second"] > 40 and of["compute_first"] < 0.25 * of["compute_second"], f"{of}")
 

@@ -1,6 +1,6 @@
 """The cost of host samples inside processes: rounds with samples and without them in turn, switched by `prof ctl`, and
-the time that a program which launches all the time loses after each sample. Processes differ from each other by 2 to 3 %.
-Neighbouring rounds of one process differ less, but on a virtual machine whose cores change their speed still by some
+the time that a program which launches all the time loses after each sample. Processes differ from each other by 2 to
+3 %. Neighbouring rounds of one process differ less, but on a virtual machine whose cores change their speed still by some
 per cent."""
 import collections
 import json
@@ -90,7 +90,8 @@ def check_time_after_samples(lab, step, logs, most):
     lost = [stats.lost_after(*launches_and_samples(lab, log), AFTER_US) for log in logs]
     middle = sum(each[0] for each in lost) / len(lost)
     half = math.sqrt(sum((each[2] - each[1]) ** 2 for each in lost)) / 2 / len(lost)
-    step.figure("time that the program loses in 2 ms after a sample", f"{middle:.0f} ({middle - half:.0f}–{middle + half:.0f})", "us")
+    step.figure("time that the program loses in 2 ms after a sample",
+                f"{middle:.0f} ({middle - half:.0f}–{middle + half:.0f})", "us")
     found = tuple(1 + HZ * us / 1e6 for us in (middle, middle - half, middle + half))
     check_ratio(step, f"1 + {HZ} samples a second x the time lost after each", found, most)
 
@@ -135,7 +136,8 @@ class TimedServer(Server):
         return answer
 
 
-def switched_samples(lab, step, name, command, loops, most, key="wall_ns", processes=4, pairs=60, seconds=40, launches=False):
+def switched_samples(lab, step, name, command, loops, most, key="wall_ns", processes=4, pairs=60, seconds=40,
+                     launches=False):
     """The check that all of the interval of rounds with samples ÷ rounds without is at most `most`. `launches`: the
     program launches all the time, so the time after each sample is checked, and the ratio is a figure. `seconds`: limit
     for all rounds."""
@@ -162,7 +164,8 @@ def switched_samples(lab, step, name, command, loops, most, key="wall_ns", proce
     step.figure("switched samples: median time with samples and without",
                 f"{stats.median(sum(over, [])):,.0f}, {stats.median(sum(under, [])):,.0f}", "ns")
     check_samples(lab, step, [lab.logs(folder)[0] for folder in folders], found, [server.loop_ns for server in servers])
-    what, ratio = "rounds with --host-samples starved / rounds without, in the same processes", stats.ratio_of_neighbours(over, under)
+    what = "rounds with --host-samples starved / rounds without, in the same processes"
+    ratio = stats.ratio_of_neighbours(over, under)
     if not launches:
         return check_ratio(step, what, ratio, most)
     step.figure(what, interval(ratio))

@@ -1,4 +1,4 @@
-// Which device stands for a GPU that several processes list.
+// Which device represents a GPU that several processes list.
 #include "analyzer/model/physical_gpus.h"
 
 #include <gtest/gtest.h>

@@ -22,84 +22,82 @@
 
 // Functions as compilers make them with frame pointers. The first one calls take(). The second one pushes arguments for
 // calls_without_frame(), which has no frame pointer and calls take(); neither its unwind rule nor its first `sub` shows
-// them.
+// them. The last one is interrupted before it jumps.
 using Take = void (*)(void* here);
 extern "C" void keeps_frame_pointer(void* here, Take take);
 extern "C" void calls_without_frame(void* here, void*, Take take);
 extern "C" void restores_frame_pointer();
 extern "C" void pushes_arguments(void* here, decltype(calls_without_frame)* call, Take take);
 asm(R"(
-  .pushsection .text
-  .type keeps_frame_pointer, @function
-keeps_frame_pointer:
-  .cfi_startproc
+  .macro makes_frame
   push %rbp
   .cfi_def_cfa_offset 16
   .cfi_offset 6, -16
   mov %rsp, %rbp
   .cfi_def_cfa_register 6
+  .endm
+  .macro function name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  .endm
+  .macro end name
+  .cfi_endproc
+  .size \name, . - \name
+  .endm
+  .macro reserves
   push %rbx
   .cfi_offset 3, -24
   sub $0x28, %rsp
-  call *%rsi
-  add $0x28, %rsp
+  .endm
+  .macro returns reserved
+  add $\reserved, %rsp
   pop %rbx
   pop %rbp
   .cfi_def_cfa 7, 8
   ret
-  .cfi_endproc
-  .size keeps_frame_pointer, . - keeps_frame_pointer
+  .endm
 
-  .type pushes_arguments, @function
-pushes_arguments:
-  .cfi_startproc
-  push %rbp
-  .cfi_def_cfa_offset 16
-  .cfi_offset 6, -16
-  mov %rsp, %rbp
-  .cfi_def_cfa_register 6
-  push %rbx
-  .cfi_offset 3, -24
-  sub $0x28, %rsp
+  .pushsection .text
+  function keeps_frame_pointer
+  makes_frame
+  reserves
+  call *%rsi
+  returns 0x28
+  end keeps_frame_pointer
+
+  function pushes_arguments
+  makes_frame
+  reserves
   sub $8, %rsp
   push $1
   push $2
   push $3
   call *%rsi
-  add $0x48, %rsp
-  pop %rbx
-  pop %rbp
-  .cfi_def_cfa 7, 8
-  ret
-  .cfi_endproc
-  .size pushes_arguments, . - pushes_arguments
+  returns 0x48
+  end pushes_arguments
 
-  .type calls_without_frame, @function
-calls_without_frame:
-  .cfi_startproc
+  function calls_without_frame
   sub $8, %rsp
   .cfi_def_cfa_offset 16
   call *%rdx
   add $8, %rsp
   .cfi_def_cfa_offset 8
   ret
-  .cfi_endproc
-  .size calls_without_frame, . - calls_without_frame
+  end calls_without_frame
 
-  .type restores_frame_pointer, @function
-restores_frame_pointer:
-  .cfi_startproc
-  push %rbp
-  .cfi_def_cfa_offset 16
-  .cfi_offset 6, -16
-  mov %rsp, %rbp
-  .cfi_def_cfa_register 6
+  function restores_frame_pointer
+  makes_frame
   pop %rbp
   .cfi_def_cfa 7, 8
   jmp *%rsi
-  .cfi_endproc
-  .size restores_frame_pointer, . - restores_frame_pointer
+  end restores_frame_pointer
   .popsection
+  .purgem makes_frame
+  .purgem function
+  .purgem end
+  .purgem reserves
+  .purgem returns
 )");
 
 namespace prof::preload {
